@@ -1,0 +1,7 @@
+#include "core/python.hpp"
+
+namespace longtail {
+
+void bind_labels(nb::module_& m) { (void)m; }
+
+}  // namespace longtail

@@ -1,0 +1,7 @@
+#include "core/python.hpp"
+
+namespace longtail {
+
+void bind_metrics(nb::module_& m) { (void)m; }
+
+}  // namespace longtail

@@ -1,0 +1,36 @@
+// The one extension module. Each room binds its kernels into a submodule of its own: longtail._native.<room>.
+#include "core/isa.hpp"
+#include "core/python.hpp"
+
+namespace longtail {
+
+void bind_data(nb::module_& m);
+void bind_text(nb::module_& m);
+void bind_labels(nb::module_& m);
+void bind_trees(nb::module_& m);
+void bind_linear(nb::module_& m);
+void bind_metrics(nb::module_& m);
+
+namespace {
+
+template <class Bind>
+void room(nb::module_& m, const char* name, Bind bind) {
+  nb::module_ sub = m.def_submodule(name);
+  bind(sub);
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+  nb::set_leak_warnings(false);
+  m.def("active_isa", [] { return isa_name(active_isa()); }, "The instruction set that kernels use now.");
+  m.def("machine_isa", [] { return isa_name(machine_isa()); }, "The best instruction set of this machine.");
+  room(m, "data", bind_data);
+  room(m, "text", bind_text);
+  room(m, "labels", bind_labels);
+  room(m, "trees", bind_trees);
+  room(m, "linear", bind_linear);
+  room(m, "metrics", bind_metrics);
+}
+
+}  // namespace longtail

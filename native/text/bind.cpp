@@ -1,0 +1,7 @@
+#include "core/python.hpp"
+
+namespace longtail {
+
+void bind_text(nb::module_& m) { (void)m; }
+
+}  // namespace longtail
