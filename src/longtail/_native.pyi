@@ -1,0 +1,13 @@
+"""Each room's kernels are a submodule; their signatures are documented at their bindings in native/<room>/bind.cpp."""
+
+from typing import Any
+
+data: Any
+text: Any
+labels: Any
+trees: Any
+linear: Any
+metrics: Any
+
+def active_isa() -> str: ...
+def machine_isa() -> str: ...
