@@ -1,5 +1,6 @@
 // longtail._native.linear: training of one level of a tree, and the predictor.
 #include "core/python.hpp"
+#include "linear/features.hpp"
 #include "linear/predictor.hpp"
 #include "linear/train.hpp"
 
@@ -28,6 +29,45 @@ SearchParams search_params(int32_t k, int64_t beam, const std::string& node_scor
   return p;
 }
 
+/// X as Python gives it: CSR arrays, or None, None and a dense matrix.
+struct ExamplesArg {
+  ExamplesArg(const nb::object& indptr, const nb::object& indices, const nb::object& data, int64_t n_features) {
+    view.n_features = n_features;
+    if (indptr.is_none()) {
+      dense_ = nb::cast<In<float, 2>>(data);
+      if (static_cast<int64_t>(dense_.shape(1)) != n_features)
+        throw std::invalid_argument("X has " + std::to_string(dense_.shape(1)) + " columns, expected " +
+                                    std::to_string(n_features) + ".");
+      view.dense = true;
+      view.values = dense_.data();
+      view.n_rows = static_cast<int64_t>(dense_.shape(0));
+    } else {
+      sparse_ = std::make_unique<CsrArg>(indptr, nb::cast<In<int32_t>>(indices), nb::cast<In<float>>(data), n_features);
+      view.sparse = sparse_->view();
+      view.n_rows = view.sparse.n_rows;
+    }
+  }
+  Examples view;
+
+ private:
+  std::unique_ptr<CsrArg> sparse_;
+  In<float, 2> dense_;
+};
+
+/// OUT: (square norm of each row, internal number of each feature, how many features occur).
+nb::tuple survey(nb::object indptr, nb::object indices, nb::object data, int64_t n_features, int threads) {
+  const ExamplesArg x(indptr, indices, data, n_features);
+  std::vector<float> norms;
+  std::vector<int32_t> rank;
+  int64_t n_internal = 0;
+  {
+    GilRelease release;
+    norms = square_norms(x.view, threads);
+    n_internal = rank_features(x.view, threads, rank);
+  }
+  return nb::make_tuple(to_numpy(std::move(norms)), to_numpy(std::move(rank)), n_internal);
+}
+
 /// IN: the plan of a level (see LevelPlan), rows of each label, examples. OUT: the arrays of the level, statistics.
 nb::tuple train(In<int64_t> child_ptr, In<int32_t> child, In<int64_t> label_begin, In<int64_t> label_end,
                 In<int32_t> order, bool all_rows, nb::object extra_ptr, nb::object extra, nb::object rows_ptr,
@@ -37,22 +77,9 @@ nb::tuple train(In<int64_t> child_ptr, In<int32_t> child, In<int64_t> label_begi
                 nb::object report) {
   const auto n_rows = static_cast<int64_t>(square_norm.shape(0));
   const auto n_features = static_cast<int64_t>(rank.shape(0));
-  Examples x;
-  x.n_rows = n_rows;
-  x.n_features = n_features;
-  std::unique_ptr<CsrArg> sparse;
-  In<float, 2> dense;
-  if (x_indptr.is_none()) {
-    dense = nb::cast<In<float, 2>>(x_data);
-    if (static_cast<int64_t>(dense.shape(0)) != n_rows || static_cast<int64_t>(dense.shape(1)) != n_features)
-      throw std::invalid_argument("X, the row norms and the feature ranks do not fit each other");
-    x.dense = true;
-    x.values = dense.data();
-  } else {
-    sparse = std::make_unique<CsrArg>(x_indptr, nb::cast<In<int32_t>>(x_indices), nb::cast<In<float>>(x_data), n_features);
-    if (sparse->view().n_rows != n_rows) throw std::invalid_argument("X and the row norms do not fit each other");
-    x.sparse = sparse->view();
-  }
+  const ExamplesArg examples(x_indptr, x_indices, x_data, n_features);
+  const Examples& x = examples.view;
+  if (x.n_rows != n_rows) throw std::invalid_argument("X and the row norms do not fit each other");
   const auto n_chunks = static_cast<int64_t>(child_ptr.shape(0)) - 1;
   const auto n_children = static_cast<int64_t>(child.shape(0));
   if (n_chunks < 1 || child_ptr.data()[0] != 0 || child_ptr.data()[n_chunks] != n_children ||
@@ -122,6 +149,7 @@ nb::tuple train(In<int64_t> child_ptr, In<int32_t> child, In<int64_t> label_begi
 
 void bind_linear(nb::module_& m) {
   using namespace nb::literals;
+  m.def("survey", &survey, "indptr"_a.none(), "indices"_a.none(), "data"_a, "n_features"_a, "threads"_a);
   m.def("train_level", &train, "child_ptr"_a, "child"_a, "label_begin"_a, "label_end"_a, "order"_a, nb::kw_only(),
         "all_rows"_a, "extra_ptr"_a.none(), "extra"_a.none(), "rows_ptr"_a, "rows"_a, "x_indptr"_a.none(), "x_indices"_a.none(),
         "x_data"_a, "square_norm"_a, "cost"_a.none(), "rank"_a, "n_internal"_a, "loss"_a, "c"_a, "bias"_a, "tol"_a,

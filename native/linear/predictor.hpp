@@ -47,7 +47,6 @@ class Predictor {
   std::vector<std::vector<PythonLevel>> levels_;
   std::vector<TreeView> trees_;
   In<int32_t> rank_;
-  nb::object keep_rank_;
   int64_t n_internal_, n_labels_;
   ValueType type_;
 

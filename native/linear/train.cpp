@@ -15,6 +15,7 @@ namespace {
 /// One node on its way: rows gathered once, blocks solved by one thread or by several, packed by the last.
 struct Job {
   int64_t chunk = 0;
+  int64_t size_of_block = 0;  // what a block counts for in progress
   NodeRows rows;
   std::vector<uint16_t> positive;
   std::vector<int32_t> order;  // local features by rising rank
@@ -105,6 +106,7 @@ class LevelTrainer {
     job.weights.value.assign(n_blocks, {});
     job.bias.assign(static_cast<size_t>(n_children(chunk)), 0.0f);
     job.blocks_left = static_cast<int64_t>(n_blocks);
+    job.size_of_block = size_of(chunk) / static_cast<int64_t>(n_blocks);
   }
 
   void solve(Job& job, int64_t b, Worker& worker) {
@@ -126,7 +128,7 @@ class LevelTrainer {
       ++stats_.blocks;
       if (passes >= params_.solver.max_iter) ++stats_.unfinished;
     }
-    if (watch_ != nullptr) watch_->done += job.rows.n_rows;
+    if (watch_ != nullptr) watch_->done += job.size_of_block;
     if (--job.blocks_left == 0)
       chunks_[static_cast<size_t>(job.chunk)] = pack_chunk(job.weights, job.bias, n_internal_, params_.type);
   }

@@ -24,7 +24,8 @@ struct TrainStats {
 
 /// IN: plan; rows_of_label (labels × rows, a pattern); square_norm per row without the bias; cost per row or null;
 /// rank: internal number of each feature, -1 for one that no example has; child: what Level.child shall be.
-/// The units of `watch->done` are (rows × blocks) finished.
+/// `watch->done` counts, for each finished block of 16 children, the (row, label) pairs under its node, plus 1 (plus all
+/// rows for one-vs-rest).
 Level train_level(const LevelPlan& plan, const CsrView& rows_of_label, const Examples& x, const float* square_norm,
                   const float* cost, const int32_t* rank, int64_t n_internal, std::vector<int32_t> child,
                   const TrainParams& params, TrainStats& stats, Watch* watch);
