@@ -31,7 +31,9 @@ class LabelSet:
         self._names = list(names)
         for i, name in enumerate(self._names):
             if not isinstance(name, str):
-                raise DataError(f"Label names must be strings. Got {type(name).__name__} for label {i} instead.")
+                raise DataError(
+                    f"Label names must be strings. Got {type(name).__name__} for label {i} instead."
+                )
         self._index: dict[str, int] | None = None
         if len(self.index) != len(self._names):
             twice = next(name for i, name in enumerate(self._names) if self.index[name] != i)
@@ -99,7 +101,10 @@ class LabelSet:
         encoded = [name.encode("utf-8", "surrogatepass") for name in self._names]
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(name) for name in encoded], out=offsets[1:])
-        return {"n_labels": len(self)}, {"names": np.frombuffer(b"".join(encoded), np.uint8), "offsets": offsets}
+        return {"n_labels": len(self)}, {
+            "names": np.frombuffer(b"".join(encoded), np.uint8),
+            "offsets": offsets,
+        }
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> LabelSet:
@@ -157,7 +162,9 @@ def encode(
     sorted_rows = [sorted(set(row)) for row in id_rows]
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([len(row) for row in sorted_rows], out=indptr[1:])
-    indices = np.fromiter((item for row in sorted_rows for item in row), dtype=np.int32, count=int(indptr[-1]))
+    indices = np.fromiter(
+        (item for row in sorted_rows for item in row), dtype=np.int32, count=int(indptr[-1])
+    )
     return make_csr(indptr, indices, np.ones(len(indices), np.float32), len(known)), known
 
 
@@ -179,4 +186,6 @@ def _ids_of_row(row: list[Any], i: int, index: dict[str, int]) -> list[int]:
     try:
         return [index[item] for item in row]
     except KeyError as error:
-        raise DataError(f"Row {i} has the unknown label {error.args[0]!r}; {len(index)} labels are known.") from None
+        raise DataError(
+            f"Row {i} has the unknown label {error.args[0]!r}; {len(index)} labels are known."
+        ) from None
