@@ -11,10 +11,6 @@ std::vector<GrownNode> grow_in_order(int64_t n_labels, const std::vector<int32_t
     GrowItem item = open.back();
     open.pop_back();
     if (item.parts == 1 && open_node(item, arities, nodes) == 0) continue;
-    if (item.parts == 1) {
-      open.push_back(item);
-      continue;
-    }
     const auto [first, second] = halves(item, cut_of(item).size);
     open.push_back(second);
     open.push_back(first);

@@ -106,7 +106,6 @@ class Worker {
   void grow(const Rows& rows, int32_t* ids, GrowItem item, std::vector<GrownNode>& nodes, int64_t copied_entries) {
     if (options_.watch != nullptr && options_.watch->stop) return;
     if (item.parts == 1 && open_node(item, arities_, nodes) == 0) return;
-    if (item.parts == 1) return grow(rows, ids, item, nodes, copied_entries);
     if (copy_pays(rows, ids, item.n, copied_entries)) return grow_copy(rows, ids, item, nodes);
     const int64_t cut = two_means_.split(rows, ids, item.n, cut_of(item), seed_of(item, options_.seed), alone_);
     if (options_.watch != nullptr) options_.watch->done += item.n;
@@ -116,7 +115,9 @@ class Worker {
   }
 
   bool copy_pays(const CsrView& rows, const int32_t* ids, int64_t n, int64_t copied_entries) const {
-    return copied_entries < 0 || entries(rows, ids, n) * kCompactEvery <= copied_entries;
+    if (copied_entries < 0) return true;
+    const int64_t now = entries(rows, ids, n);
+    return now > 0 && now * kCompactEvery <= copied_entries;
   }
   bool copy_pays(const DenseView&, const int32_t*, int64_t, int64_t) const { return false; }
 
@@ -125,7 +126,7 @@ class Worker {
     compactor_.copy(rows, ids, item.n, copy);
     std::vector<int32_t> local(static_cast<size_t>(item.n));
     std::iota(local.begin(), local.end(), 0);
-    grow(copy.view(), local.data(), item, nodes, std::max<int64_t>(copy.indptr.back(), 1));
+    grow(copy.view(), local.data(), item, nodes, copy.indptr.back());
     for (auto& row : local) row = ids[row];
     std::copy(local.begin(), local.end(), ids);
   }

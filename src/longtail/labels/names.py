@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -122,10 +123,7 @@ class LabelSet:
             raise ModelError("The offsets of the label names must rise.")
         text, bounds = blob.tobytes(), offsets.tolist()
         try:
-            return cls(
-                text[begin:end].decode("utf-8", "surrogatepass")
-                for begin, end in zip(bounds[:-1], bounds[1:], strict=True)
-            )
+            return cls(text[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(bounds))
         except (UnicodeDecodeError, DataError) as error:
             raise ModelError(f"The stored label names are not valid: {error}") from None
 
@@ -135,8 +133,8 @@ def encode(
 ) -> tuple[CSR, LabelSet]:
     """Label lists, by name or by id, as a 0/1 matrix (float32 CSR) and the labels of its columns.
 
-    Without ``labels`` the columns are the names that occur, sorted; ids keep their places and are named "0", "1", ….
-    A label twice in a list counts once. A name or id that ``labels`` does not have is a DataError.
+    Without ``labels`` the columns are the names that occur, sorted; ids keep their places and are named "0",
+    "1", …. A label twice in a list counts once. A name or id that ``labels`` does not have is a DataError.
 
     >>> Y, labels = encode([["dog"], [], ["fox", "dog"]])
     >>> Y.toarray().tolist(), labels.names

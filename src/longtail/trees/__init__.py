@@ -1,7 +1,7 @@
 """Trees over labels: the structure that every tree model works with, and builders of it.
 
-Every builder gives a ``LabelTree``. Balanced builders share one rule of shape (``shape.py``) and one recursive splitter
-(``native/trees/grow.hpp``).
+Every builder gives a ``LabelTree``. Balanced builders share one rule of shape (``shape.py``) and one
+recursive splitter (``native/trees/grow.hpp``).
 """
 
 from __future__ import annotations

@@ -59,7 +59,8 @@ def draw_tree(
     if names is not None and len(names) != tree.n_labels:
         raise DataError(f"label_set has {len(names)} names, the tree has {tree.n_labels} labels.")
     lines = [_line(tree, 0, names, f)]
-    # Children are pushed from right to left, so that they are drawn from left to right. A string is drawn as it is.
+    # Children are pushed from right to left, so that they are drawn from left to right. A string is drawn as
+    # it is.
     open_: list[tuple[int | str, str, bool]] = []
 
     def push_children(node: int, indent: str) -> None:

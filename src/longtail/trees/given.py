@@ -21,8 +21,9 @@ def tree_from_parents(parents: Any, labels: Any = None) -> LabelTree:
 
     Args:
         parents: the parent's number per node, -1 for the one root.
-        labels: the node of each label; several labels may share a leaf, and a label at an inner node gets a leaf of
-            its own below it. None: the nodes without children are labels 0, 1, … in the order of their numbers.
+        labels: the node of each label; several labels may share a leaf, and a label at an inner node gets a
+            leaf of its own below it. None: the nodes without children are labels 0, 1, … in the order of
+            their numbers.
 
     Nodes are numbered anew, breadth-first; children keep their order. Every leaf must hold a label.
 
@@ -49,11 +50,14 @@ def tree_from_taxonomy(
 
     Args:
         taxonomy: the parent's name of each name (None for a top category), or pairs (parent, child).
-        labels: the names of the labels by id: a list or a ``LabelSet``. They may be inner nodes of the taxonomy: such a
-            label gets a leaf of its own below its node. Categories without any label below them are left out.
-        missing: what to do with a label that the taxonomy lacks: "error", or "root" to hang it directly below the root.
+        labels: the names of the labels by id: a list or a ``LabelSet``. They may be inner nodes of the
+            taxonomy: such a label gets a leaf of its own below its node. Categories without any label below
+                them are left out.
+        missing: what to do with a label that the taxonomy lacks: "error", or "root" to hang it directly
+            below the root.
 
-    Several top categories are joined under one root. A name with two parents is an error: a tree has one path to a label.
+    Several top categories are joined under one root. A name with two parents is an error: a tree has one
+    path to a label.
 
     >>> tree = tree_from_taxonomy({"animal": None, "dog": "animal", "cat": "animal"}, ["cat", "dog", "animal"])
     >>> tree.depth.tolist(), tree.n_nodes

@@ -1,10 +1,11 @@
 """The shape of balanced trees: how many children at each depth.
 
-With k = arity and n = the fewest leaves that hold all labels, ceil(n_labels / max_leaf), the tree has the fewest levels h
-with k^h >= n. Every node has k children except the root, which has as few as will do: ceil(n / k^(h-1)). The solver and
-the search take 16 siblings at once, so what is left over is left over at one node, the root. All parts differ in size by
-one at most, so leaves hold nearly the same number of labels, never more than max_leaf; all leaves are equally deep, except
-that a node with one label is not split any further.
+With k = arity and n = the fewest leaves that hold all labels, ceil(n_labels / max_leaf), the tree has the
+fewest levels h with k^h >= n. Every node has k children except the root, which has as few as will do: ceil(n
+/ k^(h-1)). The solver and the search take 16 siblings at once, so what is left over is left over at one
+node, the root. All parts differ in size by one at most, so leaves hold nearly the same number of labels,
+never more than max_leaf; all leaves are equally deep, except that a node with one label is not split any
+further.
 
     3,993 labels, k = 16, max_leaf = 100: 3 × 16 leaves of 83 or 84      (40 were needed)
     30,000                                2 × 16 × 16 leaves of 58 or 59  (300 were needed)

@@ -18,10 +18,12 @@ Ints = npt.NDArray[np.int32]
 
 
 class LabelTree:
-    """A rooted tree whose leaves partition the labels. Immutable; any arity, balanced or not, leaves of 1 to m labels.
+    """A rooted tree whose leaves partition the labels. Immutable; any arity, balanced or not, leaves of 1 to
+    m labels.
 
-    Nodes are numbered breadth-first: node 0 is the root, parents come before children, the children of one node are
-    contiguous, and so is every level. Two arrays say everything; builders make them, and the others follow from them:
+    Nodes are numbered breadth-first: node 0 is the root, parents come before children, the children of one
+    node are contiguous, and so is every level. Two arrays say everything; builders make them, and the others
+    follow from them:
 
     Args:
         parent: int32 per node: the parent's number, -1 for the root. Never falls.
@@ -29,7 +31,8 @@ class LabelTree:
 
     Attributes:
         parent, leaf_of: as given.
-        child_start: int32, n_nodes + 1: the children of i are the nodes child_start[i] to child_start[i + 1] - 1.
+        child_start: int32, n_nodes + 1: the children of i are the nodes child_start[i] to child_start[i + 1]
+            - 1.
         n_children: int32 per node; 0 for a leaf.
         order: int32 per label: all labels, leaves from left to right, rising ids within a leaf.
         label_begin, label_end: int32 per node: the labels under i are order[label_begin[i]:label_end[i]].
@@ -104,7 +107,8 @@ class LabelTree:
         raise AttributeError(f"A LabelTree cannot be changed ('{name}').")
 
     def validate(self) -> None:
-        """Raises ParameterError unless the arrays are a tree. The constructor has done so; this is for the doubtful."""
+        """Raises ParameterError unless the arrays are a tree. The constructor has done so; this is for the
+        doubtful."""
         again = LabelTree(self.parent, self.leaf_of)
         for name in ("child_start", "label_begin", "label_end", "node_depth", "order", "depth"):
             if not np.array_equal(getattr(self, name), getattr(again, name)):
@@ -135,8 +139,8 @@ class LabelTree:
         return range(int(begin), int(end))
 
     def collapse(self, levels: int | Iterable[int]) -> LabelTree:
-        """The tree without the inner nodes at these depths: their children hang where they hung. Shallow and wide trees,
-        as Bonsai's, come from deep ones this way. Leaves stay, and so does the root.
+        """The tree without the inner nodes at these depths: their children hang where they hung. Shallow and
+        wide trees, as Bonsai's, come from deep ones this way. Leaves stay, and so does the root.
 
         >>> complete = LabelTree([-1, 0, 0, 1, 1, 2, 2], [3, 4, 5, 6])
         >>> complete.collapse(1).parent.tolist()
@@ -166,19 +170,20 @@ class LabelTree:
         return LabelTree(parent, leaf_of)
 
     def describe(self, frequencies: Any = None) -> dict[str, Any]:
-        """Figures as plain numbers: nodes per level, arities, leaf sizes, depths; with the labels' ``frequencies`` also
-        the depth expected of a label drawn by them."""
+        """Figures as plain numbers: nodes per level, arities, leaf sizes, depths; with the labels'
+        ``frequencies`` also the depth expected of a label drawn by them."""
         return describe_tree(self, frequencies)
 
     def draw(
         self, label_set: Any = None, max_depth: int = 3, max_children: int = 6, frequencies: Any = None
     ) -> str:
-        """The upper part of the tree as text, with examples of the labels under each node (the most frequent ones if
-        ``frequencies`` are given)."""
+        """The upper part of the tree as text, with examples of the labels under each node (the most frequent
+        ones if ``frequencies`` are given)."""
         return draw_tree(self, label_set, max_depth, max_children, frequencies)
 
     def to_parents(self) -> tuple[Ints, Ints]:
-        """Copies of (parent, leaf_of): ``LabelTree(*tree.to_parents()) == tree``, and so with tree_from_parents."""
+        """Copies of (parent, leaf_of): ``LabelTree(*tree.to_parents()) == tree``, and so with
+        tree_from_parents."""
         return self.parent.copy(), self.leaf_of.copy()
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
