@@ -16,8 +16,8 @@ __all__ = ["label_matrix", "make_csr"]
 def make_csr(
     indptr: npt.NDArray[np.int64], indices: npt.NDArray[np.int32], data: npt.NDArray[np.float32], n_cols: int
 ) -> CSR:
-    """A matrix of sorted, unique column ids. Its ids stay int32 even when there are more than 2^31 entries, where
-    SciPy's own constructor would widen them."""
+    """A matrix of sorted, unique column ids. Its ids stay int32 even when there are more than 2^31 entries,
+    where SciPy's own constructor would widen them."""
     out = sp.csr_matrix((len(indptr) - 1, n_cols), dtype=np.float32)
     out.data, out.indices = data, indices
     out.indptr = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -31,7 +32,9 @@ class LabelSet:
         self._names = list(names)
         for i, name in enumerate(self._names):
             if not isinstance(name, str):
-                raise DataError(f"Label names must be strings. Got {type(name).__name__} for label {i} instead.")
+                raise DataError(
+                    f"Label names must be strings. Got {type(name).__name__} for label {i} instead."
+                )
         self._index: dict[str, int] | None = None
         if len(self.index) != len(self._names):
             twice = next(name for i, name in enumerate(self._names) if self.index[name] != i)
@@ -99,7 +102,10 @@ class LabelSet:
         encoded = [name.encode("utf-8", "surrogatepass") for name in self._names]
         offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
         np.cumsum([len(name) for name in encoded], out=offsets[1:])
-        return {"n_labels": len(self)}, {"names": np.frombuffer(b"".join(encoded), np.uint8), "offsets": offsets}
+        return {"n_labels": len(self)}, {
+            "names": np.frombuffer(b"".join(encoded), np.uint8),
+            "offsets": offsets,
+        }
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> LabelSet:
@@ -117,10 +123,7 @@ class LabelSet:
             raise ModelError("The offsets of the label names must rise.")
         text, bounds = blob.tobytes(), offsets.tolist()
         try:
-            return cls(
-                text[begin:end].decode("utf-8", "surrogatepass")
-                for begin, end in zip(bounds[:-1], bounds[1:], strict=True)
-            )
+            return cls(text[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(bounds))
         except (UnicodeDecodeError, DataError) as error:
             raise ModelError(f"The stored label names are not valid: {error}") from None
 
@@ -130,8 +133,8 @@ def encode(
 ) -> tuple[CSR, LabelSet]:
     """Label lists, by name or by id, as a 0/1 matrix (float32 CSR) and the labels of its columns.
 
-    Without ``labels`` the columns are the names that occur, sorted; ids keep their places and are named "0", "1", ….
-    A label twice in a list counts once. A name or id that ``labels`` does not have is a DataError.
+    Without ``labels`` the columns are the names that occur, sorted; ids keep their places and are named "0",
+    "1", …. A label twice in a list counts once. A name or id that ``labels`` does not have is a DataError.
 
     >>> Y, labels = encode([["dog"], [], ["fox", "dog"]])
     >>> Y.toarray().tolist(), labels.names
@@ -157,7 +160,9 @@ def encode(
     sorted_rows = [sorted(set(row)) for row in id_rows]
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum([len(row) for row in sorted_rows], out=indptr[1:])
-    indices = np.fromiter((item for row in sorted_rows for item in row), dtype=np.int32, count=int(indptr[-1]))
+    indices = np.fromiter(
+        (item for row in sorted_rows for item in row), dtype=np.int32, count=int(indptr[-1])
+    )
     return make_csr(indptr, indices, np.ones(len(indices), np.float32), len(known)), known
 
 
@@ -179,4 +184,6 @@ def _ids_of_row(row: list[Any], i: int, index: dict[str, int]) -> list[int]:
     try:
         return [index[item] for item in row]
     except KeyError as error:
-        raise DataError(f"Row {i} has the unknown label {error.args[0]!r}; {len(index)} labels are known.") from None
+        raise DataError(
+            f"Row {i} has the unknown label {error.args[0]!r}; {len(index)} labels are known."
+        ) from None

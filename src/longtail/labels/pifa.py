@@ -19,8 +19,8 @@ __all__ = ["pifa"]
 def pifa(X: Any, Y: Any, threads: int | None = None, weights: Any = None) -> Features:
     """Label embeddings by positive instance feature aggregation.
 
-    The embedding of a label is the sum of the L2-normalised rows of X that carry it, then L2-normalised. Exact and
-    the same bits for any number of threads. A label that no row carries has an empty embedding.
+    The embedding of a label is the sum of the L2-normalised rows of X that carry it, then L2-normalised.
+    Exact and the same bits for any number of threads. A label that no row carries has an empty embedding.
 
     Args:
         X: n × D features, sparse or dense.

@@ -30,11 +30,11 @@ def propensities(frequencies: Any, n_rows: int, a: float = 0.55, b: float = 1.5)
 
         p_l = 1 / (1 + C · exp(-a · log(n_l + b))),    C = (log N - 1) · (b + 1)^a
 
-    The usual a, b: 0.55, 1.5; 0.5, 0.4 for Wikipedia-like and 0.6, 2.6 for Amazon-like data. For N below e, where C
-    would be negative, all propensities are 1.
+    The usual a, b: 0.55, 1.5; 0.5, 0.4 for Wikipedia-like and 0.6, 2.6 for Amazon-like data. For N below e,
+    where C would be negative, all propensities are 1.
 
     >>> propensities([0, 10, 1000], n_rows=100_000).round(3).tolist()
-    [0.078, 0.191, 0.73]
+    [0.067, 0.18, 0.72]
     """
     check("propensities", {"n_rows": Int(0), "a": Real(0), "b": Real(0, open_low=True)}, locals())
     counts = np.asarray(frequencies, dtype=np.float64)
