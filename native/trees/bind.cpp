@@ -1,7 +1,124 @@
 #include "core/python.hpp"
+#include "trees/grow.hpp"
+#include "trees/kmeans.hpp"
+#include "trees/structure.hpp"
+#include "trees/unit.hpp"
 
 namespace longtail {
 
-void bind_trees(nb::module_& m) { (void)m; }
+namespace {
+
+int64_t length(const In<int32_t>& array) { return static_cast<int64_t>(array.shape(0)); }
+
+nb::object layout(In<int32_t> parent, In<int32_t> leaf_of) {
+  TreeLayout out;
+  {
+    GilRelease release;
+    out = derive_layout(parent.data(), length(parent), leaf_of.data(), length(leaf_of));
+  }
+  return nb::make_tuple(to_numpy(std::move(out.child_start)), to_numpy(std::move(out.label_begin)),
+                        to_numpy(std::move(out.label_end)), to_numpy(std::move(out.node_depth)),
+                        to_numpy(std::move(out.order)));
+}
+
+nb::object renumber(In<int32_t> parent, In<int32_t> node_of, bool prune) {
+  NumberedTree out;
+  {
+    GilRelease release;
+    out = renumber_tree(parent.data(), length(parent), node_of.data(), length(node_of), prune);
+  }
+  return nb::make_tuple(to_numpy(std::move(out.parent)), to_numpy(std::move(out.leaf_of)),
+                        to_numpy(std::move(out.old_of)));
+}
+
+nb::object kept_above(In<int32_t> parent, In<uint8_t> keep) {
+  if (keep.shape(0) != parent.shape(0)) throw std::invalid_argument("keep and parent differ in length");
+  return nb::cast(to_numpy(nearest_kept(parent.data(), keep.data(), length(parent))));
+}
+
+std::vector<int32_t> checked_arities(const In<int32_t>& arities) {
+  std::vector<int32_t> out(arities.data(), arities.data() + arities.shape(0));
+  if (out.size() > 64) throw std::invalid_argument("a grown tree has at most 64 levels");
+  for (const int32_t arity : out)
+    if (arity < 2 || arity > (1 << 30)) throw std::invalid_argument("arities must be in [2, 2^30]");
+  return out;
+}
+
+nb::object numbered(std::vector<GrownNode>& nodes, const std::vector<int32_t>& order) {
+  NumberedTree out;
+  {
+    GilRelease release;
+    out = assemble_tree(nodes, order);
+  }
+  return nb::make_tuple(to_numpy(std::move(out.parent)), to_numpy(std::move(out.leaf_of)));
+}
+
+nb::object grow_keeping_order(In<int32_t> order, In<int32_t> arities) {
+  const std::vector<int32_t> levels = checked_arities(arities), labels(order.data(), order.data() + length(order));
+  if (labels.empty()) throw std::invalid_argument("a tree has at least one label");
+  std::vector<uint8_t> seen(labels.size(), 0);
+  for (const int32_t label : labels) {
+    if (label < 0 || static_cast<size_t>(label) >= labels.size() || seen[label])
+      throw std::invalid_argument("order must hold every label once");
+    seen[label] = 1;
+  }
+  auto nodes = grow_in_order(static_cast<int64_t>(labels.size()), levels);
+  return numbered(nodes, labels);
+}
+
+nb::object shuffle(int64_t n, uint64_t seed) {
+  if (n < 0 || n > INT32_MAX) throw std::invalid_argument("shuffle: n must be in [0, 2^31)");
+  return nb::cast(to_numpy(shuffled(n, seed)));
+}
+
+template <class Rows>
+nb::object grow_means(Rows rows, const In<int32_t>& arities, int rounds, double tol, uint64_t seed, int threads,
+                      nb::object report) {
+  if (rows.n_rows < 1 || rows.n_rows > INT32_MAX) throw std::invalid_argument("k-means: 1 to 2^31 - 1 rows");
+  if (rows.n_cols > INT32_MAX) throw std::invalid_argument("k-means: at most 2^31 - 1 columns");
+  if (rounds < 1 || !(tol >= 0.0)) throw std::invalid_argument("k-means: rounds must be >= 1 and tol >= 0");
+  const std::vector<int32_t> levels = checked_arities(arities);
+  WatchPython watch(std::move(report));
+  std::vector<int32_t> order;
+  std::vector<GrownNode> nodes;
+  {
+    GilRelease release;
+    const std::vector<float> unit = unit_values(rows, threads);
+    if (!unit.empty()) rows.data = unit.data();
+    nodes = grow_kmeans(rows, levels, {rounds, tol, seed, threads, watch.get()}, order);
+  }
+  return numbered(nodes, order);
+}
+
+nb::object kmeans_csr(nb::object indptr, In<int32_t> indices, In<float> data, int64_t n_cols, In<int32_t> arities,
+                      int rounds, double tol, uint64_t seed, int threads, nb::object report) {
+  CsrArg rows(std::move(indptr), indices, data, n_cols);
+  return grow_means(rows.view(), arities, rounds, tol, seed, threads, std::move(report));
+}
+
+nb::object kmeans_dense(In<float, 2> matrix, In<int32_t> arities, int rounds, double tol, uint64_t seed, int threads,
+                        nb::object report) {
+  const DenseView rows{static_cast<int64_t>(matrix.shape(0)), static_cast<int64_t>(matrix.shape(1)), matrix.data()};
+  return grow_means(rows, arities, rounds, tol, seed, threads, std::move(report));
+}
+
+}  // namespace
+
+void bind_trees(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("layout", &layout, "parent"_a, "leaf_of"_a,
+        "(child_start, label_begin, label_end, node_depth, order) of a canonical tree; ValueError if it is none.");
+  m.def("renumber", &renumber, "parent"_a, "node_of"_a, "prune"_a,
+        "(parent, leaf_of, old_of) in canonical numbering, from any numbering and labels at any node.");
+  m.def("kept_above", &kept_above, "parent"_a, "keep"_a, "The nearest kept ancestor of each node, -1 for the root.");
+  m.def("grow_keeping_order", &grow_keeping_order, "order"_a, "arities"_a,
+        "(parent, leaf_of) of the balanced tree whose leaves cut the given order in pieces.");
+  m.def("shuffle", &shuffle, "n"_a, "seed"_a, "0 .. n - 1 in an order drawn from the seed.");
+  m.def("kmeans_csr", &kmeans_csr, "indptr"_a, "indices"_a, "data"_a, "n_cols"_a, "arities"_a, "rounds"_a, "tol"_a,
+        "seed"_a, "threads"_a, "report"_a.none(),
+        "(parent, leaf_of) of hierarchical balanced spherical 2-means; report hears labels times binary levels.");
+  m.def("kmeans_dense", &kmeans_dense, "matrix"_a, "arities"_a, "rounds"_a, "tol"_a, "seed"_a, "threads"_a,
+        "report"_a.none(), "The same of a dense matrix.");
+}
 
 }  // namespace longtail

@@ -1,0 +1,16 @@
+// Rows brought to unit length.
+#pragma once
+
+#include <vector>
+
+#include "core/csr.hpp"
+#include "trees/rows.hpp"
+
+namespace longtail {
+
+/// The values of `rows` with every row scaled to length 1 (rows of zeros stay), or nothing if all are so within 1e-5
+/// already, as embeddings usually are. Throws std::invalid_argument on a value that is not finite.
+std::vector<float> unit_values(const CsrView& rows, int threads);
+std::vector<float> unit_values(const DenseView& rows, int threads);
+
+}  // namespace longtail

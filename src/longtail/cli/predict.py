@@ -1,0 +1,141 @@
+"""``longtail predict``: rows in, ranked labels out, as they come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TextIO
+
+import typer
+
+from ..errors import ParameterError
+from .options import Debug, Json, Model, Quiet, Threads
+from .screen import Screen
+
+if TYPE_CHECKING:
+    from ..ranking import Ranking
+
+__all__ = ["predict"]
+
+ROWS_AT_ONCE = 8192
+
+
+def predict(
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DATA|-",
+            help="A file or folder in any known format; - reads texts, or svmlight rows, from standard input.",
+            show_default=False,
+        ),
+    ],
+    model: Model,
+    k: Annotated[int, typer.Option("-k", "--k", metavar="N", help="Labels a row.")] = 5,
+    beam: Annotated[Optional[int], typer.Option(metavar="N", help="Width of the search.")] = None,  # noqa: UP045
+    only: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Rank only the labels in this file, a name or id a line."),
+    ] = None,
+    exclude: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Never rank the labels in this file."),
+    ] = None,
+    format: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--format", "-f", metavar="NAME", help="names, ids, json (one object a row), csv or tsv."),
+    ] = None,
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--output", "-o", metavar="FILE", help="Write to a file, not to standard output."),
+    ] = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Rank labels for every row of DATA.
+
+    From standard input, answers come as soon as the rows do.
+    """
+    from .rankings import writer_for
+    from .sources import load_model, read_label_file
+
+    screen = Screen(quiet, json)
+    chosen = format or ("json" if json else "names")
+    if k < 1:
+        raise ParameterError(f"-k must be a whole number > 0. Got {k} instead.")
+    if only is not None and exclude is not None:
+        raise ParameterError("--only and --exclude cannot be used together.")
+    write = writer_for(chosen)
+    trained = load_model(model)
+    options: dict[str, Any] = {"k": k, "beam": beam, "threads": threads}
+    for name, path in (("only", only), ("exclude", exclude)):
+        if path is not None:
+            options[name] = read_label_file(path, trained.labels_, trained.n_labels_)
+    if beam is None or not _has_beam(trained):
+        del options["beam"]
+
+    with _target(output) as out:
+        write.start(out)
+        row = 0
+        for ranking in _rankings(trained, data, options, screen, to_screen=output is None and out.isatty()):
+            write.rows(out, ranking, row)
+            out.flush()
+            row += len(ranking)
+    if output is not None:
+        screen.say(f"{row:,} rows written to {output}.")
+
+
+def _has_beam(model: Any) -> bool:
+    return "beam" in type(model)._param_names()
+
+
+@contextmanager
+def _target(path: Path | None) -> Iterator[TextIO]:
+    """Standard output, or a file that appears under its name when it is complete."""
+    if path is None:
+        yield sys.stdout
+        return
+    unfinished = path.with_name(path.name + ".partial")
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="") as out:
+            yield out
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _rankings(model: Any, data: str, options: dict[str, Any], screen: Screen, to_screen: bool) -> Iterator[Ranking]:
+    if data == "-":
+        yield from _from_stdin(model, options, screen)
+    else:
+        # Bars and results would overwrite each other on a terminal.
+        with screen.progress(visible=not to_screen):
+            yield from _from_data(model, Path(data), options)
+
+
+def _from_data(model: Any, path: Path, options: dict[str, Any]) -> Iterator[Ranking]:
+    from ..progress import phase
+    from .sources import inputs_for, load_data
+
+    inputs = inputs_for(model, load_data(path, split="test"), path)
+    n_rows = len(inputs) if isinstance(inputs, list) else inputs.shape[0]
+    with phase("predict", n_rows, "rows") as update:
+        for begin in range(0, n_rows, ROWS_AT_ONCE):
+            yield model.predict(inputs[begin : begin + ROWS_AT_ONCE], **options)
+            update(min(n_rows, begin + ROWS_AT_ONCE))
+
+
+def _from_stdin(model: Any, options: dict[str, Any], screen: Screen) -> Iterator[Ranking]:
+    from .sources import takes_texts
+    from .streams import arriving, features
+
+    texts = takes_texts(model)
+    if sys.stdin.isatty():
+        what = "a text" if texts else "a row (feature:value …)"
+        screen.say(f"Type {what} and press Enter; Ctrl-D ends.")
+    for batch in arriving(sys.stdin.buffer):
+        inputs = batch.lines if texts else features(batch, model.n_features_in_)
+        yield model.predict(inputs, **options)

@@ -1,0 +1,106 @@
+"""What the verbs read: data sets, their splits, models; and labels of data matched with labels of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import DataError
+
+if TYPE_CHECKING:
+    from ..data import Dataset
+    from ..labels import LabelSet
+
+__all__ = ["align", "inputs_for", "load_data", "load_model", "read_label_file", "with_labels"]
+
+
+def load_data(path: Path, split: str | None = None) -> Dataset:
+    """A data set; of a folder with several splits the given one."""
+    from .. import data
+
+    return data.load(path, **({} if split is None else {"split": split}))
+
+
+def load_model(path: Path) -> Any:
+    """A trained model."""
+    import longtail
+
+    return longtail.load(path)
+
+
+def with_labels(dataset: Dataset, path: Path) -> Any:
+    """The label matrix, or an error that says there is none."""
+    if dataset.Y is None or dataset.Y.nnz == 0:
+        raise DataError("has no labels.", path=path)
+    return dataset.Y
+
+
+def inputs_for(model: Any, dataset: Dataset, path: Path) -> Any:
+    """What the model takes of a data set: texts or features."""
+    if takes_texts(model):
+        if dataset.texts is None:
+            raise DataError("has features, but the model was trained on texts.", path=path)
+        return dataset.texts
+    if dataset.X is None:
+        raise DataError("has texts, but the model was trained on features.", path=path)
+    return dataset.X
+
+
+def takes_texts(model: Any) -> bool:
+    return getattr(model, "vectorizer_", None) is not None
+
+
+def align(Y: Any, names: LabelSet | None, model_names: LabelSet | None, n_labels: int) -> tuple[Any, int]:
+    """The columns of Y in the model's order. Labels that the model does not know come after its own, so that they
+    still count as missed; their number is the second result."""
+    import numpy as np
+
+    if names is None or model_names is None or names == model_names:
+        target = np.arange(Y.shape[1])
+        unknown = max(0, Y.shape[1] - n_labels)
+    else:
+        known = model_names.index
+        target = np.array([known.get(name, -1) for name in names], dtype=np.int64)
+        unknown = int((target < 0).sum())
+        target[target < 0] = n_labels + np.arange(unknown)
+    coo = Y.tocoo()
+    aligned = type(Y)((coo.data, (coo.row, target[coo.col])), shape=(Y.shape[0], n_labels + unknown))
+    return aligned, unknown
+
+
+def read_label_file(path: Path, names: LabelSet | None, n_labels: int) -> Any:
+    """The ids of labels listed in a file: a name or an id a line."""
+    import numpy as np
+
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise DataError("not UTF-8 text.", path=path) from None
+    except OSError as error:
+        raise DataError(f"{error.strerror}.", path=path) from None
+    ids = [_label_id(line.strip(), names, n_labels, path, i) for i, line in enumerate(lines, 1) if line.strip()]
+    if not ids:
+        raise DataError("lists no labels.", path=path)
+    return np.unique(np.array(ids, dtype=np.int32))
+
+
+def _label_id(text: str, names: LabelSet | None, n_labels: int, path: Path, line: int) -> int:
+    if names is not None and text in names.index:
+        return names.index[text]
+    if text.isascii() and text.isdigit() and int(text) < n_labels:
+        return int(text)
+    raise DataError(f"{text!r} is no label of the model, which has {n_labels:,}.", path=path, line=line)
+
+
+def parse_ks(text: str) -> Sequence[int]:
+    """``1,3,5`` as numbers."""
+    from ..errors import ParameterError
+
+    try:
+        ks = sorted({int(part) for part in text.split(",")})
+    except ValueError:
+        ks = []
+    if not ks or ks[0] < 1:
+        raise ParameterError(f"--k must be whole numbers > 0 with commas between, such as 1,3,5. Got {text!r} instead.")
+    return ks
