@@ -116,7 +116,9 @@ class Dataset:
         """
         n = _held_out_rows(held_out, self.n_rows)
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise ParameterError(f"The 'seed' parameter of split must be a whole number >= 0. Got {seed!r} instead.")
+            raise ParameterError(
+                f"The 'seed' parameter of split must be a whole number >= 0. Got {seed!r} instead."
+            )
         out = np.zeros(self.n_rows, dtype=bool)
         out[np.random.Generator(np.random.PCG64(int(seed))).permutation(self.n_rows)[:n]] = True
         return self.take(~out), self.take(out)
@@ -205,7 +207,9 @@ def _row_numbers(rows: Any, n_rows: int) -> Any:
     index = index.astype(np.int64)
     wrong = (index < 0) | (index >= n_rows)
     if wrong.any():
-        raise DataError(f"take needs row numbers from 0 to {n_rows - 1:,}. Got {int(index[wrong][0])} instead.")
+        raise DataError(
+            f"take needs row numbers from 0 to {n_rows - 1:,}. Got {int(index[wrong][0])} instead."
+        )
     return index
 
 

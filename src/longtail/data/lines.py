@@ -68,7 +68,9 @@ class LineReader:
             known = 0 if not longer else known
             if self._end >= self._options.max_line:
                 raise DataError(
-                    f"the line is longer than {self._options.max_line:,} bytes (max_line).", path=self.name, line=self.line + 1
+                    f"the line is longer than {self._options.max_line:,} bytes (max_line).",
+                    path=self.name,
+                    line=self.line + 1,
                 )
             self._grow()
 
@@ -79,7 +81,9 @@ class LineReader:
 
     def blocks(self, title: str) -> Iterator[Block]:
         """All blocks; the caller consumes each. Reports progress in bytes of the file."""
-        context: Any = progress.phase(title, self._input.total, "B") if self._options.progress else nullcontext(_ignore)
+        context: Any = (
+            progress.phase(title, self._input.total, "B") if self._options.progress else nullcontext(_ignore)
+        )
         update: Callable[[int], None]
         with context as update:
             longer = False
@@ -93,7 +97,9 @@ class LineReader:
 
     def error(self, line: int, message: str) -> DataError:
         """A DataError at a line counted from 0 within the current block."""
-        return DataError(message + ("" if message.endswith(".") else "."), path=self.name, line=self.line + line + 1)
+        return DataError(
+            message + ("" if message.endswith(".") else "."), path=self.name, line=self.line + line + 1
+        )
 
     def left(self) -> int:
         """Bytes that have been read and not consumed."""
@@ -119,12 +125,16 @@ class LineReader:
         """Reads until the buffer (but for one byte) is full, or there is enough, or the file ends."""
         while not self._at_end and self._end < min(wanted, len(self._buffer) - 1):
             try:
-                n = self._input.readinto(memoryview(self._buffer)[self._end : min(wanted, len(self._buffer) - 1)])
+                n = self._input.readinto(
+                    memoryview(self._buffer)[self._end : min(wanted, len(self._buffer) - 1)]
+                )
             except DataError as error:
                 if error.line is not None:
                     raise
                 lines = self.line + int(np.count_nonzero(self._buffer[: self._end] == _LF)) + 1
-                raise DataError(str(error).removeprefix(f"{self.name}: "), path=self.name, line=lines) from None
+                raise DataError(
+                    str(error).removeprefix(f"{self.name}: "), path=self.name, line=lines
+                ) from None
             self._at_end = n == 0
             self._end += n
 

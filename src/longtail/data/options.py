@@ -84,21 +84,41 @@ class ReadOptions:
         check("load", _constraints, {f.name: getattr(self, f.name) for f in fields(self)})
         resolve_threads(self.threads)
         if isinstance(self.zero_based, str) and self.zero_based != "auto":
-            raise ParameterError(f"The 'zero_based' parameter of load must be True, False or 'auto'. Got {self.zero_based!r} instead.")
+            raise ParameterError(
+                f"The 'zero_based' parameter of load must be True, False or 'auto'. Got {self.zero_based!r} instead."
+            )
         for name, may_be_empty in (("delimiter", False), ("quote", True)):
             value = getattr(self, name)
-            if value is not None and not (value == "" and may_be_empty) and (len(value) != 1 or not " " <= value <= "~" and value != "\t"):
-                raise ParameterError(f"The '{name}' parameter of load must be one ASCII character. Got {value!r} instead.")
+            if (
+                value is not None
+                and not (value == "" and may_be_empty)
+                and (len(value) != 1 or not " " <= value <= "~" and value != "\t")
+            ):
+                raise ParameterError(
+                    f"The '{name}' parameter of load must be one ASCII character. Got {value!r} instead."
+                )
         if not self.label_separator or any(c in self.label_separator for c in "\r\n"):
-            raise ParameterError(f"The 'label_separator' parameter of load must be some characters. Got {self.label_separator!r} instead.")
-        if not self.text_fields or not all(isinstance(f, str) for f in self.text_fields) or len(set(self.text_fields)) < len(self.text_fields):
-            raise ParameterError(f"The 'text_field' parameter of load must name different fields. Got {self.text_field!r} instead.")
+            raise ParameterError(
+                f"The 'label_separator' parameter of load must be some characters. Got {self.label_separator!r} instead."
+            )
+        if (
+            not self.text_fields
+            or not all(isinstance(f, str) for f in self.text_fields)
+            or len(set(self.text_fields)) < len(self.text_fields)
+        ):
+            raise ParameterError(
+                f"The 'text_field' parameter of load must name different fields. Got {self.text_field!r} instead."
+            )
         try:
             codecs.lookup(self.encoding)
         except LookupError:
-            raise ParameterError(f"The 'encoding' parameter of load must be a known encoding. Got {self.encoding!r} instead.") from None
+            raise ParameterError(
+                f"The 'encoding' parameter of load must be a known encoding. Got {self.encoding!r} instead."
+            ) from None
         if self.labels is not None and self.n_labels is not None and self.n_labels != len(self.labels):
-            raise ParameterError(f"The 'n_labels' parameter of load is {self.n_labels}, but 'labels' has {len(self.labels)} names.")
+            raise ParameterError(
+                f"The 'n_labels' parameter of load is {self.n_labels}, but 'labels' has {len(self.labels)} names."
+            )
 
     @property
     def n_threads(self) -> int:
@@ -128,4 +148,6 @@ def _label_set(labels: Any) -> Any:
         return LabelSet(read_lines(labels))
     if isinstance(labels, (list, tuple)) and all(isinstance(name, str) for name in labels):
         return LabelSet(labels)
-    raise DataError(f"labels must be a LabelSet, a list of names, or the path of a file of names. Got {type(labels).__name__} instead.")
+    raise DataError(
+        f"labels must be a LabelSet, a list of names, or the path of a file of names. Got {type(labels).__name__} instead."
+    )

@@ -45,4 +45,6 @@ class Repairs:
         """One RepairWarning that names everything, if there is anything."""
         if self.counts:
             told = [f"{count:,} {what} (first: {self._first[what]})" for what, count in self.counts.items()]
-            warnings.warn("Repaired while reading: " + "; ".join(told) + ".", RepairWarning, stacklevel=stacklevel + 1)
+            warnings.warn(
+                "Repaired while reading: " + "; ".join(told) + ".", RepairWarning, stacklevel=stacklevel + 1
+            )

@@ -74,7 +74,9 @@ class Inputs:
     def _skip_mark(self) -> None:
         """A byte order mark is no content; one of UTF-16 means that the encoding was not told."""
         if self._encoding != "utf-8" or self._errors != "strict":
-            self._decoder = codecs.getincrementaldecoder("utf-8-sig" if self._encoding == "utf-8" else self._encoding)(self._errors)
+            self._decoder = codecs.getincrementaldecoder(
+                "utf-8-sig" if self._encoding == "utf-8" else self._encoding
+            )(self._errors)
             return
         start = b""
         while len(start) < 3:
@@ -83,7 +85,9 @@ class Inputs:
                 break
             start += piece
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise DataError('not UTF-8 but UTF-16, it seems. Say so with encoding="utf-16".', path=self.name, line=1)
+            raise DataError(
+                'not UTF-8 but UTF-16, it seems. Say so with encoding="utf-16".', path=self.name, line=1
+            )
         self._ready = start[3:] if start == codecs.BOM_UTF8 else start
 
     def readinto(self, view: memoryview) -> int:
@@ -330,7 +334,9 @@ class Outputs:
     def __enter__(self) -> Outputs:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
             if kind is None:
                 self.commit()
