@@ -42,7 +42,9 @@ def demo(
     from .. import demo as package
 
     screen = Screen(quiet, json)
-    screen.say("Type a definition, get concepts: WordNet 3.0 definitions with their broader concepts as labels.")
+    screen.say(
+        "Type a definition, get concepts: WordNet 3.0 definitions with their broader concepts as labels."
+    )
     with screen.progress():
         outcome = package.train_and_evaluate(threads, seed)
         if model is not None:

@@ -22,7 +22,8 @@ def evaluate(
     train: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            metavar="DATA", help="The training data, for measures that weigh rare labels (PSP), if the model has none."
+            metavar="DATA",
+            help="The training data, for measures that weigh rare labels (PSP), if the model has none.",
         ),
     ] = None,
     save: Annotated[bool, typer.Option("--save", help="Write the result into the model's folder.")] = False,
@@ -46,14 +47,18 @@ def evaluate(
             screen.say(f"{unknown:,} labels of {data} are not known to the model; they count as missed.")
         inputs = inputs_for(trained, dataset, data)
         began = time.perf_counter()
-        ranking = trained.predict(inputs, k=max(ks), threads=threads, **({} if beam is None else {"beam": beam}))
+        ranking = trained.predict(
+            inputs, k=max(ks), threads=threads, **({} if beam is None else {"beam": beam})
+        )
         seconds = time.perf_counter() - began
         report = metrics.evaluate(ranking, truth, k=ks, train=_train_labels(train, trained))
     if save:
         trained.evaluation_ = report.to_dict()
         trained.save(model)
     screen.show(str(report))
-    screen.say(f"{dataset.n_rows:,} rows ranked in {duration(seconds)}, {number(dataset.n_rows / seconds)} rows/s.")
+    screen.say(
+        f"{dataset.n_rows:,} rows ranked in {duration(seconds)}, {number(dataset.n_rows / seconds)} rows/s."
+    )
     result: dict[str, Any] = {
         "model": str(model),
         "data": str(data),

@@ -27,7 +27,7 @@ def predict(
         str,
         typer.Argument(
             metavar="DATA|-",
-            help="A file or folder in any known format; - reads texts, or svmlight rows, from standard input.",
+            help="A file or folder in any known format; - reads texts or svmlight rows from standard input.",
             show_default=False,
         ),
     ],
@@ -44,7 +44,9 @@ def predict(
     ] = None,
     format: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--format", "-f", metavar="NAME", help="names, ids, json (one object a row), csv or tsv."),
+        typer.Option(
+            "--format", "-f", metavar="NAME", help="names, ids, json (one object a row), csv or tsv."
+        ),
     ] = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
@@ -107,7 +109,9 @@ def _target(path: Path | None) -> Iterator[TextIO]:
         unfinished.unlink(missing_ok=True)
 
 
-def _rankings(model: Any, data: str, options: dict[str, Any], screen: Screen, to_screen: bool) -> Iterator[Ranking]:
+def _rankings(
+    model: Any, data: str, options: dict[str, Any], screen: Screen, to_screen: bool
+) -> Iterator[Ranking]:
     if data == "-":
         yield from _from_stdin(model, options, screen)
     else:
