@@ -35,9 +35,10 @@ def demo(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Train on the packaged data set, evaluate, and show predictions.
+    """Go the whole way on data that ship with the package.
 
-    The data: definitions from WordNet, labelled with all their broader concepts.
+    Trains, evaluates, and shows predictions. The data: definitions from WordNet, labelled with all their
+    broader concepts.
     """
     from .. import demo as package
 

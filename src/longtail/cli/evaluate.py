@@ -32,7 +32,10 @@ def evaluate(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Evaluate a model on DATA; of a folder with several splits, on its test split."""
+    """Measure a model's rankings on DATA.
+
+    Of a folder with several splits, the test split is used.
+    """
     from .. import metrics
     from .progress_display import duration, number
     from .sources import align, inputs_for, load_data, load_model, parse_ks, with_labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ __all__ = ["inspect"]
 
 BIGGEST = 5
 LABELS_NAMED = 3
+WIDTH = 60
 
 
 def inspect(
@@ -24,7 +26,10 @@ def inspect(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show what is in a model: sizes, tree, labels, parameters, last evaluation. Of data: the facts."""
+    """Show what is in a model, or in data.
+
+    Of a model: sizes, tree, labels, parameters, last evaluation. Of data: rows, labels, features.
+    """
     screen = Screen(quiet, json)
     if (path / "model.json").is_file():
         _inspect_model(path, screen)
@@ -53,7 +58,7 @@ def _inspect_model(path: Path, screen: Screen) -> None:
     labels = _label_facts(model)
 
     screen.show(
-        f"{path} holds a {folder.kind}, {human_size(folder.nbytes)}, made by longtail {folder.longtail_version}."
+        f"{path} holds a {folder.kind} of {human_size(folder.nbytes)}, by longtail {folder.longtail_version}."
     )
     _section(screen, "Parameters", table(_flat(folder.params)))
     _section(screen, "Data and training", table(_flat(folder.facts)))
@@ -85,3 +90,84 @@ def _inspect_model(path: Path, screen: Screen) -> None:
             "evaluation": folder.evaluation,
         }
     )
+
+
+def _section(screen: Screen, title: str, body: str) -> None:
+    if body:
+        screen.show(f"\n{title}\n{body}")
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Nested facts as rows; what is not set is left out."""
+    rows: list[tuple[str, str]] = []
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            rows += _flat(value, f"{prefix}{key}.")
+        elif value is not None:
+            rows.append((f"{prefix}{key}".replace("_", " "), _words(value)))
+    return rows
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, (bool, str)):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(_words, value))
+    return str(value)
+
+
+def _label_facts(model: Any) -> dict[str, Any]:
+    """How many labels there are, and how often they occurred in training, where the model knows it."""
+    import numpy as np
+
+    facts: dict[str, Any] = {"labels": int(model.n_labels_), "named": model.labels_ is not None}
+    counts = getattr(model, "label_frequencies_", None)
+    if counts is not None and len(counts):
+        counts = np.asarray(counts)
+        facts |= {
+            "never seen": int(np.count_nonzero(counts == 0)),
+            "seen once": int(np.count_nonzero(counts == 1)),
+            "median rows": float(np.median(counts)),
+            "most rows": int(counts.max()),
+            "most frequent": ", ".join(_names(model, np.argsort(-counts, kind="stable")[:LABELS_NAMED])),
+        }
+    return facts
+
+
+def _tree_facts(tree: Any, model: Any) -> dict[str, Any]:
+    """The shape of a tree, and at each level the nodes with the most labels."""
+    import numpy as np
+
+    n_under = tree.label_end - tree.label_begin
+    biggest = []
+    for depth in range(1, tree.height + 1):
+        level = np.array(tree.level(depth))
+        first = level[np.argsort(-n_under[level], kind="stable")[:BIGGEST]]
+        biggest += [_node_facts(tree, node, model) for node in first.tolist()]
+    return {"shape": tree.describe(getattr(model, "label_frequencies_", None)), "biggest_nodes": biggest}
+
+
+def _node_facts(tree: Any, node: int, model: Any) -> dict[str, Any]:
+    labels = tree.labels_under(node)
+    return {
+        "node": node,
+        "depth": int(tree.node_depth[node]),
+        "children": int(tree.n_children[node]),
+        "labels": len(labels),
+        "such_as": _names(model, labels[:LABELS_NAMED]),
+    }
+
+
+def _names(model: Any, labels: Any) -> list[str]:
+    return [str(i) if model.labels_ is None else model.labels_[i] for i in labels.tolist()]
+
+
+def _biggest_table(nodes: list[dict[str, Any]]) -> str:
+    rows = [
+        (n["node"], n["depth"], n["children"], n["labels"], ", ".join(n["such_as"])[:WIDTH]) for n in nodes
+    ]
+    return table(rows, ("node", "depth", "children", "labels", "such as")) if rows else ""

@@ -33,7 +33,7 @@ def tree(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Build a tree over the labels of DATA, describe it and draw its upper part."""
+    """Build a tree over the labels of DATA and draw it."""
     from ..labels import frequencies
     from .sources import load_data, with_labels
 
