@@ -26,7 +26,7 @@ demo: $(VENV)/.stamp-package  ## install, train on the packaged data set, print 
 test: lint  ## install, then ruff, mypy and pytest with coverage
 	$(BIN)/python -m pytest --cov --cov-report=term
 
-lint: $(VENV)/.stamp-package $(VENV)/.stamp-test
+lint: $(VENV)/.stamp-package $(VENV)/.stamp-test  ## ruff and mypy alone
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
