@@ -76,8 +76,6 @@ def predict(
     for name, path in (("only", only), ("exclude", exclude)):
         if path is not None:
             options[name] = read_label_file(path, trained.labels_, trained.n_labels_)
-    if beam is None or not _has_beam(trained):
-        del options["beam"]
 
     with _target(output) as out:
         write.start(out)
@@ -88,10 +86,6 @@ def predict(
             row += len(ranking)
     if output is not None:
         screen.say(f"{row:,} rows written to {output}.")
-
-
-def _has_beam(model: Any) -> bool:
-    return "beam" in type(model)._param_names()
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def train(
         with_labels(dataset, data)
         held_out = None
         if validation:
-            dataset, held_out = dataset.split(1.0 - validation, seed=seed or 0)
+            dataset, held_out = dataset.split(validation, seed=seed or 0)
         loaded = time.perf_counter()
         estimator = build(class_, settings, dataset.texts is not None, data)
         screen.say(f"Training {estimator!r} on {_facts(dataset)}.")
@@ -143,7 +143,7 @@ def _prepare(model: Path, resume: bool, restart: bool, screen: Screen) -> Path:
 def _fit(estimator: Any, dataset: Dataset, checkpoint: Path) -> None:
     interrupted = checkpoint.exists()
     try:
-        estimator.fit(dataset.inputs, dataset.Y, checkpoint=checkpoint)
+        estimator.fit(dataset.inputs, dataset.Y, labels=dataset.labels, checkpoint=checkpoint)
     except ModelError as error:
         raise ModelError(f"{error} (--restart does so.)" if interrupted else str(error)) from None
     except KeyboardInterrupt:
@@ -153,8 +153,6 @@ def _fit(estimator: Any, dataset: Dataset, checkpoint: Path) -> None:
                 "with --restart it begins anew."
             ) from None
         raise KeyboardInterrupt("Nothing was finished yet.") from None
-    if dataset.labels is not None:
-        estimator.labels_ = dataset.labels
 
 
 def _evaluate(estimator: Any, held_out: Dataset, dataset: Dataset, ks: tuple[int, ...]) -> Any:

@@ -61,7 +61,7 @@ def train_and_evaluate(threads: int | None = None, seed: int = 0) -> Outcome:
         train, test = load()
     model = LinearTree(vectorizer=TextVectorizer(sublinear_tf=True), threads=threads, seed=seed)
     with _timed(seconds, "train"):
-        model.fit(train.texts, train.Y)
+        model.fit(train.texts, train.Y, labels=train.labels)
     with _timed(seconds, "predict"):
         ranking = model.predict(test.texts, k=max(PLACES))
     with _timed(seconds, "evaluate"):
