@@ -69,7 +69,7 @@ def evaluate(
 
 
 def _frequencies(model: Any, n_labels: int) -> tuple[Any, int]:
-    """How often each label occurred in training, and the rows: labels that the model does not know never did."""
+    """How often each label occurred in training, and the rows. Labels unknown to the model never did."""
     import numpy as np
 
     counts = np.zeros(n_labels, np.int64)
