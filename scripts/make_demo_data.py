@@ -30,16 +30,14 @@ def short_names(lines: list[str]) -> list[str]:
     """A short, unique name for each label.
 
     The first synonym; where labels share it, also the start of the definition: "bank (sloping land,
-    especially the slope beside)"; and a number if even that is shared.
+    especially the slope beside ...)"; and a number if even that is shared.
     """
     first = [line.split(":", 1)[0].split(",")[0].strip() for line in lines]
     shared = Counter(first)
     names = []
     for line, name in zip(lines, first, strict=True):
         if shared[name] > 1:
-            words = line.split(":", 1)[1].split(";")[0].split()
-            gloss = " ".join(words[:WORDS_OF_GLOSS]).strip(" ,.()")
-            name = f"{name} ({gloss})"
+            name = f"{name} ({start_of_gloss(line)})"
         names.append(name)
     seen: Counter[str] = Counter()
     unique = []
@@ -49,6 +47,12 @@ def short_names(lines: list[str]) -> list[str]:
     if len(set(unique)) != len(unique):
         raise SystemExit("two labels have the same name")
     return unique
+
+
+def start_of_gloss(line: str) -> str:
+    words = line.split(":", 1)[1].split(";")[0].split()
+    start = " ".join(words[:WORDS_OF_GLOSS]).strip(" ,.()")
+    return f"{start} ..." if len(words) > WORDS_OF_GLOSS else start
 
 
 def read_lines(path: Path) -> list[str]:
