@@ -14,13 +14,20 @@ __all__ = ["convert"]
 
 
 def convert(
-    source: Annotated[Path, typer.Argument(metavar="IN", help="A file or folder in any known format.", show_default=False)],
+    source: Annotated[
+        Path, typer.Argument(metavar="IN", help="A file or folder in any known format.", show_default=False)
+    ],
     target: Annotated[
-        Path, typer.Argument(metavar="OUT", help="The file or folder to write; its name says the format.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="OUT", help="The file or folder to write; its name says the format.", show_default=False
+        ),
     ],
     from_: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--from", metavar="FORMAT", help="The format of IN, where its name and content do not tell."),
+        typer.Option(
+            "--from", metavar="FORMAT", help="The format of IN, where its name and content do not tell."
+        ),
     ] = None,
     to: Annotated[
         Optional[str],  # noqa: UP045

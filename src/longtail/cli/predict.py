@@ -27,7 +27,7 @@ def predict(
         str,
         typer.Argument(
             metavar="DATA|-",
-            help="A file or folder in any known format; - reads texts, or svmlight rows, from standard input.",
+            help="A file or folder in any known format; - reads texts or svmlight rows from standard input.",
             show_default=False,
         ),
     ],
@@ -44,7 +44,9 @@ def predict(
     ] = None,
     format: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--format", "-f", metavar="NAME", help="names, ids, json (one object a row), csv or tsv."),
+        typer.Option(
+            "--format", "-f", metavar="NAME", help="names, ids, json (one object a row), csv or tsv."
+        ),
     ] = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
@@ -74,8 +76,6 @@ def predict(
     for name, path in (("only", only), ("exclude", exclude)):
         if path is not None:
             options[name] = read_label_file(path, trained.labels_, trained.n_labels_)
-    if beam is None or not _has_beam(trained):
-        del options["beam"]
 
     with _target(output) as out:
         write.start(out)
@@ -86,10 +86,6 @@ def predict(
             row += len(ranking)
     if output is not None:
         screen.say(f"{row:,} rows written to {output}.")
-
-
-def _has_beam(model: Any) -> bool:
-    return "beam" in type(model)._param_names()
 
 
 @contextmanager
@@ -107,7 +103,9 @@ def _target(path: Path | None) -> Iterator[TextIO]:
         unfinished.unlink(missing_ok=True)
 
 
-def _rankings(model: Any, data: str, options: dict[str, Any], screen: Screen, to_screen: bool) -> Iterator[Ranking]:
+def _rankings(
+    model: Any, data: str, options: dict[str, Any], screen: Screen, to_screen: bool
+) -> Iterator[Ranking]:
     if data == "-":
         yield from _from_stdin(model, options, screen)
     else:

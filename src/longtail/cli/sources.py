@@ -12,7 +12,17 @@ if TYPE_CHECKING:
     from ..data import Dataset
     from ..labels import LabelSet
 
-__all__ = ["align", "inputs_for", "load_data", "load_model", "read_label_file", "with_labels"]
+__all__ = [
+    "align",
+    "describe_data",
+    "inputs_for",
+    "load_data",
+    "load_model",
+    "parse_ks",
+    "read_label_file",
+    "takes_texts",
+    "with_labels",
+]
 
 
 def load_data(path: Path, split: str | None = None) -> Dataset:
@@ -47,13 +57,20 @@ def inputs_for(model: Any, dataset: Dataset, path: Path) -> Any:
     return dataset.X
 
 
+def describe_data(dataset: Dataset) -> dict[str, Any]:
+    """Facts about a data set, for --json."""
+    return dict(dataset.describe())
+
+
 def takes_texts(model: Any) -> bool:
     return getattr(model, "vectorizer_", None) is not None
 
 
 def align(Y: Any, names: LabelSet | None, model_names: LabelSet | None, n_labels: int) -> tuple[Any, int]:
-    """The columns of Y in the model's order. Labels that the model does not know come after its own, so that they
-    still count as missed; their number is the second result."""
+    """The columns of Y in the model's order, and how many the model does not know.
+
+    Those come after the model's own, so that they still count as missed.
+    """
     import numpy as np
 
     if names is None or model_names is None or names == model_names:
@@ -79,7 +96,9 @@ def read_label_file(path: Path, names: LabelSet | None, n_labels: int) -> Any:
         raise DataError("not UTF-8 text.", path=path) from None
     except OSError as error:
         raise DataError(f"{error.strerror}.", path=path) from None
-    ids = [_label_id(line.strip(), names, n_labels, path, i) for i, line in enumerate(lines, 1) if line.strip()]
+    ids = [
+        _label_id(line.strip(), names, n_labels, path, i) for i, line in enumerate(lines, 1) if line.strip()
+    ]
     if not ids:
         raise DataError("lists no labels.", path=path)
     return np.unique(np.array(ids, dtype=np.int32))
@@ -102,5 +121,7 @@ def parse_ks(text: str) -> Sequence[int]:
     except ValueError:
         ks = []
     if not ks or ks[0] < 1:
-        raise ParameterError(f"--k must be whole numbers > 0 with commas between, such as 1,3,5. Got {text!r} instead.")
+        raise ParameterError(
+            f"--k must be whole numbers > 0 with commas between, such as 1,3,5. Got {text!r} instead."
+        )
     return ks
