@@ -126,20 +126,23 @@ void bind_bootstrap(In<double, 2> values, uint64_t seed, Out<double, 2> sums, in
                  static_cast<int64_t>(sums.shape(0)), seed, threads, sums.data());
 }
 
+/// An array argument: one of another dtype is refused, not converted (an output would be a copy that nobody sees).
+nb::arg array(const char* name) { return nb::arg(name).noconvert(); }
+
 }  // namespace
 
 void bind_metrics(nb::module_& m) {
-  m.def("check_lists", &bind_check_lists, nb::arg("labels"), nb::arg("scores").none(), nb::arg("n_labels"),
+  m.def("check_lists", &bind_check_lists, array("labels"), array("scores").none(), nb::arg("n_labels"),
         nb::arg("threads"), "(fault, row, column) of the first fault in ranked lists; see metrics/lists.hpp.");
-  m.def("top_k", &bind_top_k, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("n_cols"),
-        nb::arg("labels"), nb::arg("scores"), nb::arg("threads"),
+  m.def("top_k", &bind_top_k, nb::arg("indptr"), array("indices"), array("data"), nb::arg("n_cols"),
+        array("labels"), array("scores"), nb::arg("threads"),
         "OUT labels, scores: the best stored entries of each row of a CSR matrix.");
-  m.def("measure", &bind_measure, nb::arg("labels"), nb::arg("indptr"), nb::arg("indices"), nb::arg("n_labels"),
-        nb::arg("exclude_indptr").none(), nb::arg("exclude_indices").none(), nb::arg("weights").none(), nb::arg("ks"),
-        nb::arg("wanted"), nb::arg("skip_empty"), nb::arg("threads"), nb::arg("sums"), nb::arg("n_true"),
-        nb::arg("row_values").none(), nb::arg("hits").none(), nb::arg("predicted").none(), nb::arg("truths").none(),
+  m.def("measure", &bind_measure, array("labels"), nb::arg("indptr"), array("indices"), nb::arg("n_labels"),
+        nb::arg("exclude_indptr").none(), array("exclude_indices").none(), array("weights").none(), array("ks"),
+        array("wanted"), nb::arg("skip_empty"), nb::arg("threads"), array("sums"), array("n_true"),
+        array("row_values").none(), array("hits").none(), array("predicted").none(), array("truths").none(),
         "OUT sums, n_true, row_values, hits, predicted, truths: see metrics/measure.hpp.");
-  m.def("bootstrap_sums", &bind_bootstrap, nb::arg("values"), nb::arg("seed"), nb::arg("sums"), nb::arg("threads"),
+  m.def("bootstrap_sums", &bind_bootstrap, array("values"), nb::arg("seed"), array("sums"), nb::arg("threads"),
         "OUT sums: of the rows of each resample; see metrics/measure.hpp.");
 }
 
