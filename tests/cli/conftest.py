@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from longtail.cli.app import app
 from typer.testing import CliRunner
+
+from longtail.cli.app import app
 
 ANIMALS = {
     "cat": "a small furry animal that purrs and catches mice",
