@@ -54,6 +54,10 @@ class GramTable {
     }
   }
 
+  void reserve(size_t n) {
+    keys_.reserve(n);
+    while (n * 4 > slots_.size() * 3) grow();
+  }
   uint32_t size() const { return static_cast<uint32_t>(keys_.size()); }
   uint64_t key_of(uint32_t id) const { return keys_[id]; }
   const std::vector<uint64_t>& keys() const { return keys_; }

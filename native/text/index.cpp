@@ -65,6 +65,8 @@ void TermIndex::add_words(const std::vector<std::string>& stop_words, const uint
   auto add_word = [&](const uint8_t* p, size_t n) { return strings_.add(StringTable::probe_unpadded(p, n), p, n); };
   for (const std::string& word : stop_words) add_word(reinterpret_cast<const uint8_t*>(word.data()), word.size());
   n_stops_ = strings_.size();
+  strings_.reserve(static_cast<size_t>(analyzer_.settings().max_n == 1 ? n_columns_ : n_columns_ / 4));
+  if (analyzer_.settings().max_n > 1) grams_.reserve(static_cast<size_t>(n_columns_));
   for (int64_t i = 0; i < n_columns_; ++i) {
     const uint8_t* p = blob + offsets[i];
     const uint8_t* end = blob + offsets[i + 1];

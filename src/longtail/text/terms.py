@@ -41,7 +41,9 @@ def given_terms(vocabulary: Any, lowercase: bool) -> list[str]:
         if len(set(terms)) != len(terms):
             seen: set[str] = set()
             twice = next(t for t in terms if t in seen or seen.add(t))  # type: ignore[func-returns-value]
-            raise ParameterError(f"The 'vocabulary' parameter of TextVectorizer has the term {twice!r} twice.")
+            raise ParameterError(
+                f"The 'vocabulary' parameter of TextVectorizer has the term {twice!r} twice."
+            )
     if not terms:
         raise ParameterError("The 'vocabulary' parameter of TextVectorizer must not be empty.")
     if lowercase and any(term != term.lower() for term in terms):
@@ -116,4 +118,6 @@ def unpack(blob: Blob) -> list[str]:
     if data.isascii():
         text = data.decode("ascii")
         return [text[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
-    return [data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [
+        data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(offsets[:-1], offsets[1:], strict=True)
+    ]

@@ -86,7 +86,9 @@ def _map_pages(one: Callable[[str], str], page: Callable[[str], str | None]) -> 
             target[begin : begin + _PAGE] = _MANY
             continue
         if mapped is not None and len(mapped) == _PAGE:
-            target[begin : begin + _PAGE] = np.frombuffer(mapped.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+            target[begin : begin + _PAGE] = np.frombuffer(
+                mapped.encode("utf-32-le", "surrogatepass"), dtype="<u4"
+            )
             continue
         for code, char in enumerate(source, begin):
             result = one(char)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from longtail import _native
-from longtail.errors import DataError, NotFittedError
+from longtail.errors import DataError, ModelError, NotFittedError
 from longtail.params import Parametrized
 from longtail.progress import phase
 from longtail.threads import resolve_threads
 
 from .plan import CONSTRAINTS, DEFAULT_TOKEN_PATTERN, Blob, Plan, make_plan, pack
+from .state import plan_from_state, state_from_plan
 from .terms import choose_terms, given_terms, inverse_frequencies, log_counts, unpack
 
 if TYPE_CHECKING:
@@ -135,7 +136,9 @@ class TextVectorizer(Parametrized):
         plan = make_plan(self.get_params(deep=False))
         if plan.stop_words and plan.analyzer != "word":
             warnings.warn(
-                f"TextVectorizer does not use 'stop_words' when analyzer is {plan.analyzer!r}.", UserWarning, stacklevel=3
+                f"TextVectorizer does not use 'stop_words' when analyzer is {plan.analyzer!r}.",
+                UserWarning,
+                stacklevel=3,
             )
         _refuse_single(texts)
         if plan.hashing is None and self.vocabulary is None:
@@ -147,14 +150,21 @@ class TextVectorizer(Parametrized):
         threads = resolve_threads(self.threads)
         settings = plan.native_settings()
         learner = _native.text.Learner(
-            settings, *plan.native_stop_words(), plan.binary, want_rows, self.max_features is not None, threads
+            settings,
+            *plan.native_stop_words(),
+            plan.binary,
+            want_rows,
+            self.max_features is not None,
+            threads,
         )
         with phase("read texts", _size(texts), "texts") as update:
             for row, chunk in _chunks(texts):
                 tokens, starts = plan.tokens(chunk, row)
                 learner.add(settings, tokens, starts, _from(update, row))
         with phase("order terms"):
-            frequencies = choose_terms(learner, self.min_df, self.max_df, self.max_features, np.dtype(plan.dtype))
+            frequencies = choose_terms(
+                learner, self.min_df, self.max_df, self.max_features, np.dtype(plan.dtype)
+            )
             terms = learner.terms()
         n_rows = learner.n_rows
         counts = None
@@ -207,9 +217,21 @@ class TextVectorizer(Parametrized):
         idf = None
         if plan.use_idf and frequencies is not None:
             idf = inverse_frequencies(frequencies, n_rows, plan)
-        self._set_state(plan, terms, n_features, idf, index)
+        given = plan.hashing is None and self.vocabulary is not None
+        choices = {"min_df": self.min_df, "max_df": self.max_df, "max_features": self.max_features}
+        self._set_state(plan, terms, n_features, idf, index, given, choices)
 
-    def _set_state(self, plan: Plan, terms: Blob | None, n_features: int, idf: Any, index: Any) -> None:
+    def _set_state(
+        self,
+        plan: Plan,
+        terms: Blob | None,
+        n_features: int,
+        idf: Any,
+        index: Any,
+        given: bool,
+        choices: Mapping[str, Any],
+    ) -> None:
+        self._given, self._choices = given, choices
         self._plan = plan
         self._terms = terms
         self.n_features_ = n_features
@@ -330,6 +352,28 @@ class TextVectorizer(Parametrized):
             self._names = unpack(self._terms)
         return self._names
 
+    # Saving
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """What was learned: a dict that JSON can hold, and arrays. See ``from_state``."""
+        self._need_fitted()
+        return state_from_plan(
+            self._plan, self._choices, self._given, self.n_features_, self._terms, self._idf
+        )
+
+    @classmethod
+    def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> TextVectorizer:
+        """The vectorizer that ``to_state`` came from. Raises ModelError where the parts do not fit together."""
+        params, plan, n_features, terms, idf = plan_from_state(meta, arrays)
+        self = cls(**params)
+        try:
+            index = _make_index(plan, terms)
+        except ValueError as error:
+            raise ModelError(f"The terms of a TextVectorizer cannot be used: {error}.") from None
+        choices = {name: params[name] for name in ("min_df", "max_df", "max_features")}
+        self._set_state(plan, terms, n_features, idf, index, params["vocabulary"] is not None, choices)
+        return self
+
     # Conventions
 
     def __getstate__(self) -> dict[str, Any]:
@@ -339,7 +383,9 @@ class TextVectorizer(Parametrized):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "_plan" in state:
-            self._set_state(self._plan, self._terms, self.n_features_, self._idf, None)
+            self._set_state(
+                self._plan, self._terms, self.n_features_, self._idf, None, self._given, self._choices
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_plan")
@@ -373,9 +419,13 @@ def _joined(counts: Any, part: Any) -> Any:
 
 def _refuse_single(texts: Any) -> None:
     if isinstance(texts, (str, bytes)):
-        raise DataError(f"Texts must be a list (or another iterable) of str. Got one {type(texts).__name__} instead.")
+        raise DataError(
+            f"Texts must be a list (or another iterable) of str. Got one {type(texts).__name__} instead."
+        )
     if not isinstance(texts, Iterable):
-        raise DataError(f"Texts must be a list (or another iterable) of str. Got {type(texts).__name__} instead.")
+        raise DataError(
+            f"Texts must be a list (or another iterable) of str. Got {type(texts).__name__} instead."
+        )
 
 
 def _size(texts: Any) -> int | None:
