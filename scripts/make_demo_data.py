@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -50,7 +51,8 @@ def short_names(lines: list[str]) -> list[str]:
 
 
 def start_of_gloss(line: str) -> str:
-    words = line.split(":", 1)[1].split(";")[0].split()
+    gloss = line.split(":", 1)[1].split(";")[0]
+    words = (re.sub(r"\([^()]*\)", "", gloss).strip() or gloss).split()
     start = " ".join(words[:WORDS_OF_GLOSS]).strip(" ,.()")
     return f"{start} ..." if len(words) > WORDS_OF_GLOSS else start
 

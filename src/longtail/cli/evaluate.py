@@ -8,7 +8,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from ..errors import ParameterError
-from .options import Data, Debug, Json, Model, Quiet, Threads
+from .options import Data, Debug, Json, Model, Quiet, Read, Threads
 from .screen import Screen
 
 __all__ = ["evaluate"]
@@ -24,6 +24,7 @@ def evaluate(
     ] = "0.55,1.5",
     save: Annotated[bool, typer.Option("--save", help="Write the result into the model's folder.")] = False,
     threads: Threads = None,
+    read: Read = None,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
@@ -41,7 +42,7 @@ def evaluate(
     a, b = _parse_propensity(propensity)
     trained = load_model(model)
     with screen.progress():
-        dataset = load_data(data, split="test")
+        dataset = load_data(data, read, split="test", model=trained)
         truth, unknown = align(with_labels(dataset, data), dataset.labels, trained.labels_, trained.n_labels_)
         if unknown:
             screen.say(f"{unknown:,} labels of {data} are not known to the model; they count as missed.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import Debug, Json, Quiet
+from .options import Debug, Json, Quiet, Read
 from .screen import Screen, human_size, table
 
 __all__ = ["inspect"]
@@ -22,6 +22,7 @@ def inspect(
     path: Annotated[
         Path, typer.Argument(metavar="DIR", help="A model's folder, or data.", show_default=False)
     ],
+    read: Read = None,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
@@ -34,14 +35,14 @@ def inspect(
     if (path / "model.json").is_file():
         _inspect_model(path, screen)
     else:
-        _inspect_data(path, screen)
+        _inspect_data(path, read, screen)
 
 
-def _inspect_data(path: Path, screen: Screen) -> None:
+def _inspect_data(path: Path, read: list[str] | None, screen: Screen) -> None:
     from .sources import describe_data, load_data
 
     with screen.progress():
-        facts = describe_data(load_data(path))
+        facts = describe_data(load_data(path, read, split="train"))
     screen.show(f"{path} holds data.\n\n{table(_flat(facts))}")
     screen.give({"path": str(path), "kind": "data", "facts": facts})
 

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError
+from ..errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..labels import LabelSet
+
+SPLITS = {"train": ("trn", "train"), "test": ("tst", "test")}
 
 __all__ = [
     "align",
@@ -20,16 +22,56 @@ __all__ = [
     "load_model",
     "parse_ks",
     "read_label_file",
+    "read_options",
     "takes_texts",
     "with_labels",
 ]
 
 
-def load_data(path: Path, split: str | None = None) -> Dataset:
-    """A data set; of a folder with several splits the given one."""
+def load_data(path: Path, read: Sequence[str] | None, *, split: str, model: Any = None) -> Dataset:
+    """A data set, as wide as the model's features if it has any.
+
+    Of a folder with several splits it is the "train" or the "test" split, unless ``read`` says which.
+    """
     from .. import data
 
-    return data.load(path, **({} if split is None else {"split": split}))
+    options = read_options(read)
+    if "split" not in options:
+        chosen = _split_of(path, split)
+        if chosen is not None:
+            options["split"] = chosen
+    if model is not None and not takes_texts(model):
+        options.setdefault("n_features", model.n_features_in_)
+    return data.load(path, **options)
+
+
+def read_options(assignments: Sequence[str] | None, option: str = "--read") -> dict[str, Any]:
+    """``--read KEY=VALUE …`` as keyword arguments."""
+    from .settings import parse_value
+
+    options = {}
+    for text in assignments or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ParameterError(f"{option} {text}: expected key=value, such as text_field=title.")
+        options[key.strip()] = parse_value(value.strip())
+    return options
+
+
+def _split_of(path: Path, wanted: str) -> str | None:
+    """The name under which a folder has the wanted split; None where the choice is the reader's."""
+    if not path.is_dir():
+        return None
+    names = sorted(file.name for file in path.iterdir())
+    for split in SPLITS[wanted]:
+        if any(name.startswith((f"{split}_", f"{split}.")) for name in names):
+            return split
+    if wanted == "test" and any(name.startswith(("trn", "train")) for name in names):
+        raise DataError(
+            "the folder has no test split (tst or test); --read split=trn takes the training split.",
+            path=path,
+        )
+    return None
 
 
 def load_model(path: Path) -> Any:
@@ -114,8 +156,6 @@ def _label_id(text: str, names: LabelSet | None, n_labels: int, path: Path, line
 
 def parse_ks(text: str) -> Sequence[int]:
     """``1,3,5`` as numbers."""
-    from ..errors import ParameterError
-
     try:
         ks = sorted({int(part) for part in text.split(",")})
     except ValueError:

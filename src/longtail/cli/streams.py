@@ -88,14 +88,17 @@ def _has_more(descriptor: int | None) -> bool:
         return False  # Windows cannot tell for pipes: then every read is a batch
 
 
-def features(batch: Batch, n_features: int) -> Any:
-    """Lines of svmlight as a matrix: ``feature:value …``, after labels, if any, which are not looked at."""
+def features(batch: Batch, n_features: int, base: int = 0) -> Any:
+    """Lines of svmlight as a matrix: ``feature:value …``, after labels, if any, which are not looked at.
+
+    Features are counted from ``base``, 0 or 1.
+    """
     import numpy as np
     import scipy.sparse as sp
 
     indptr, indices, values = [0], array("i"), array("f")
     for number, line in enumerate(batch.lines, start=batch.first):
-        for column, value in sorted(_entries(line, number, n_features).items()):
+        for column, value in sorted(_entries(line, number, n_features, base).items()):
             indices.append(column)
             values.append(value)
         indptr.append(len(indices))
@@ -103,7 +106,7 @@ def features(batch: Batch, n_features: int) -> Any:
     return sp.csr_matrix(parts, shape=(len(batch.lines), n_features))
 
 
-def _entries(line: str, number: int, n_features: int) -> dict[int, float]:
+def _entries(line: str, number: int, n_features: int, base: int) -> dict[int, float]:
     row: dict[int, float] = {}
     fields = line.split("#", 1)[0].split()
     if fields and ":" not in fields[0]:
@@ -116,11 +119,12 @@ def _entries(line: str, number: int, n_features: int) -> dict[int, float]:
             raise DataError(
                 f"expected feature:value. Got {field[:40]!r} instead.", path=STDIN, line=number
             ) from None
-        if not 0 <= column < n_features:
-            raise DataError(f"feature {column}, expected 0 to {n_features - 1}.", path=STDIN, line=number)
+        if not base <= column < n_features + base:
+            last = n_features + base - 1
+            raise DataError(f"feature {column}, expected {base} to {last}.", path=STDIN, line=number)
         if not abs(value) <= LARGEST:
             raise DataError(f"value {right[:40]} of feature {column} is not finite.", path=STDIN, line=number)
-        if column in row:
+        if column - base in row:
             raise DataError(f"feature {column} occurs twice.", path=STDIN, line=number)
-        row[column] = value
+        row[column - base] = value
     return row

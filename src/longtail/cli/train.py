@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from ..errors import ModelError, ParameterError
-from .options import Data, Debug, Json, Quiet, Seed, Threads
+from .options import Data, Debug, Json, Quiet, Read, Seed, Threads
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def train(
         bool, typer.Option("--resume", help="Go on with an interrupted training; it must exist.")
     ] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Forget an interrupted training.")] = False,
+    read: Read = None,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
@@ -75,7 +76,7 @@ def train(
 
     began = time.perf_counter()
     with screen.progress():
-        dataset = load_data(data, split="train")
+        dataset = load_data(data, read, split="train")
         with_labels(dataset, data)
         held_out = None
         if validation:

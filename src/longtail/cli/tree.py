@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import ParameterError
-from .options import Data, Debug, Json, Quiet, Threads
+from .options import Data, Debug, Json, Quiet, Read, Threads
 from .screen import Screen, table
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def tree(
     children: Annotated[int, typer.Option(metavar="N", help="Draw so many children of a node.")] = 6,
     threads: Threads = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Makes chance repeatable.")] = 0,
+    read: Read = None,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
@@ -41,7 +42,7 @@ def tree(
     if builder not in BUILDERS:
         raise ParameterError(f"--builder must be one of {', '.join(BUILDERS)}. Got {builder!r} instead.")
     with screen.progress():
-        dataset = load_data(data, split="train")
+        dataset = load_data(data, read, split="train")
         counts = frequencies(with_labels(dataset, data))
         built = _build(dataset, data, builder, arity, max_leaf, seed, threads)
     facts = built.describe(counts)

@@ -59,7 +59,8 @@ def train_and_evaluate(threads: int | None = None, seed: int = 0) -> Outcome:
     seconds: dict[str, float] = {}
     with _timed(seconds, "load"):
         train, test = load()
-    model = LinearTree(vectorizer=TextVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True), threads=threads, seed=seed)
+    vectorizer = TextVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True)
+    model = LinearTree(trees=3, vectorizer=vectorizer, threads=threads, seed=seed)
     with _timed(seconds, "train"):
         model.fit(train.texts, train.Y, labels=train.labels)
     with _timed(seconds, "predict"):
