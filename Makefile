@@ -26,7 +26,7 @@ demo: $(VENV)/.stamp-package  ## install, train on the packaged data set, print 
 test: lint  ## install, then ruff, mypy and pytest with coverage
 	$(BIN)/python -m pytest --cov --cov-report=term
 
-lint: $(VENV)/.stamp-package $(VENV)/.stamp-test
+lint: $(VENV)/.stamp-package $(VENV)/.stamp-test  ## ruff and mypy alone
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -59,26 +59,26 @@ clean:  ## remove everything that was built, and the environments
 # Environments -------------------------------------------------------------------------------------------------------
 
 $(BIN)/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "longtail needs Python 3.10 or newer, PYTHON=$(PYTHON) is " + sys.version)'
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "longtail needs Python 3.10 or newer, PYTHON=$(PYTHON) is " + sys.version)'
+	@$(PYTHON) -m venv $(VENV)
 
 # The build tools live in the environment, so that a second build only compiles what changed. The second install adds
 # CMake and Ninja where the machine has none that are new enough.
 $(VENV)/.stamp-build: pyproject.toml | $(BIN)/python
-	$(PIP) install "scikit-build-core>=0.10" "nanobind>=2.4" build
-	$(BIN)/python -c 'from scikit_build_core.build import get_requires_for_build_wheel as r; print(*r(), sep="\n")' > $@
-	$(PIP) install -r $@
+	@$(PIP) install "scikit-build-core>=0.10" "nanobind>=2.4" build
+	@$(BIN)/python -c 'from scikit_build_core.build import get_requires_for_build_wheel as r; print(*r(), sep="\n")' > $@
+	@$(PIP) install -r $@
 
 $(VENV)/.stamp-package: $(SOURCES) $(VENV)/.stamp-build
 	@echo "Compiling and installing longtail (about a minute the first time) ..."
-	$(PIP) install --no-build-isolation .
+	@$(PIP) install --no-build-isolation .
 	@touch $@
 
 # longtail is installed by now: these add what its extras need.
 $(VENV)/.stamp-test: pyproject.toml | $(VENV)/.stamp-package
-	$(PIP) install "longtail[test]"
+	@$(PIP) install "longtail[test]"
 	@touch $@
 
 $(VENV)/.stamp-docs: pyproject.toml | $(VENV)/.stamp-package
-	$(PIP) install "longtail[docs]"
+	@$(PIP) install "longtail[docs]"
 	@touch $@

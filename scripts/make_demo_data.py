@@ -2,10 +2,11 @@
 
     python scripts/make_demo_data.py ../shared/data/wordnet-hypernyms src/longtail/demo
 
-A row is the definition of a concept ("lion, king of beasts: large gregarious predatory feline …"); its labels are all
-broader concepts ("big cat", "feline", "carnivore", "mammal", …). The source folder holds trn.txt, tst.txt (one text a
-line), trn_Y.npz, tst_Y.npz (SciPy CSR) and lbl.txt ("name, synonym, …: definition"). The output is train.jsonl.gz and
-test.jsonl.gz, one {"text", "labels"} a line, the same bytes on every run.
+A row is the definition of a concept ("lion, king of beasts: large gregarious predatory feline …"); its
+labels are all broader concepts ("big cat", "feline", "carnivore", "mammal", …). The source folder holds
+trn.txt and tst.txt (one text a line), trn_Y.npz and tst_Y.npz (SciPy CSR) and lbl.txt ("name, synonym, …:
+definition"). The output is train.jsonl.gz and test.jsonl.gz, one {"text", "labels"} a line, the same bytes
+on every run.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -28,17 +30,15 @@ WORDS_OF_GLOSS = 6
 def short_names(lines: list[str]) -> list[str]:
     """A short, unique name for each label.
 
-    The first synonym; where labels share it, also the start of the definition: "bank (sloping land, especially the
-    slope beside)"; and a number if even that is shared.
+    The first synonym; where labels share it, also the start of the definition: "bank (sloping land,
+    especially the slope beside ...)"; and a number if even that is shared.
     """
     first = [line.split(":", 1)[0].split(",")[0].strip() for line in lines]
     shared = Counter(first)
     names = []
     for line, name in zip(lines, first, strict=True):
         if shared[name] > 1:
-            words = line.split(":", 1)[1].split(";")[0].split()
-            gloss = " ".join(words[:WORDS_OF_GLOSS]).strip(" ,.()")
-            name = f"{name} ({gloss})"
+            name = f"{name} ({start_of_gloss(line)})"
         names.append(name)
     seen: Counter[str] = Counter()
     unique = []
@@ -48,6 +48,13 @@ def short_names(lines: list[str]) -> list[str]:
     if len(set(unique)) != len(unique):
         raise SystemExit("two labels have the same name")
     return unique
+
+
+def start_of_gloss(line: str) -> str:
+    gloss = line.split(":", 1)[1].split(";")[0]
+    words = (re.sub(r"\([^()]*\)", "", gloss).strip() or gloss).split()
+    start = " ".join(words[:WORDS_OF_GLOSS]).strip(" ,.()")
+    return f"{start} ..." if len(words) > WORDS_OF_GLOSS else start
 
 
 def read_lines(path: Path) -> list[str]:
@@ -61,7 +68,10 @@ def choose_rows(n: int, wanted: int, seed: int) -> np.ndarray:
 def write(path: Path, texts: list[str], Y: sp.csr_matrix, names: list[str], kept: np.ndarray) -> int:
     """Writes the rows that have a kept label; gives their number."""
     rows = 0
-    with path.open("wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=9, mtime=0) as out:
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=9, mtime=0) as out,
+    ):
         for i, text in enumerate(texts):
             ids = [j for j in Y.indices[Y.indptr[i] : Y.indptr[i + 1]] if kept[j]]
             if ids:
@@ -72,7 +82,9 @@ def write(path: Path, texts: list[str], Y: sp.csr_matrix, names: list[str], kept
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
     args = parser.parse_args()

@@ -10,7 +10,7 @@ namespace longtail {
 namespace {
 
 constexpr int64_t kTeamEntries = int64_t{1} << 20;  // ranges with more entries are split by the whole team
-constexpr int64_t kLeastTeamEntries = int64_t{1} << 16;
+constexpr int64_t kLeastTeamEntries = int64_t{1} << 18;
 constexpr int64_t kCompactEvery = 8;                // a range is copied again when it has shrunk so many times
 
 /// A copy of some rows whose features are numbered as they come.
@@ -70,16 +70,15 @@ int64_t entries(const CsrView& rows, const int32_t* ids, int64_t n) {
 
 int64_t entries(const DenseView& rows, const int32_t*, int64_t n) { return n * rows.n_cols; }
 
-/// Shares features out so that all parts have about as many entries.
+/// Shares features out so that all parts have about as many entries, by a sample of them.
 std::vector<int32_t> feature_bounds(const CsrView& rows, int parts) {
-  std::vector<int64_t> count(static_cast<size_t>(rows.n_cols), 0);
-  for (int64_t p = 0; p < rows.nnz(); ++p) ++count[rows.indices[p]];
+  const int64_t step = rows.nnz() / 100000 + 1;
+  std::vector<int32_t> sample;
+  for (int64_t p = 0; p < rows.nnz(); p += step) sample.push_back(rows.indices[p]);
+  std::sort(sample.begin(), sample.end());
   std::vector<int32_t> bounds{0};
-  int64_t sum = 0;
-  for (int64_t j = 0; j < rows.n_cols && static_cast<int>(bounds.size()) < parts; ++j) {
-    sum += count[j];
-    if (sum * parts >= rows.nnz() * static_cast<int64_t>(bounds.size())) bounds.push_back(static_cast<int32_t>(j + 1));
-  }
+  for (int64_t i = 1; i < parts && !sample.empty(); ++i)
+    bounds.push_back(sample[sample.size() * static_cast<size_t>(i) / static_cast<size_t>(parts)]);
   bounds.push_back(static_cast<int32_t>(rows.n_cols));
   return bounds;
 }
@@ -122,11 +121,13 @@ class Worker {
   bool copy_pays(const DenseView&, const int32_t*, int64_t, int64_t) const { return false; }
 
   void grow_copy(const CsrView& rows, int32_t* ids, const GrowItem& item, std::vector<GrownNode>& nodes) {
-    CompactRows copy;
+    if (nested_ == copies_.size()) copies_.push_back(std::make_unique<CompactRows>());
+    CompactRows& copy = *copies_[nested_++];
     compactor_.copy(rows, ids, item.n, copy);
     std::vector<int32_t> local(static_cast<size_t>(item.n));
     std::iota(local.begin(), local.end(), 0);
     grow(copy.view(), local.data(), item, nodes, copy.indptr.back());
+    --nested_;
     for (auto& row : local) row = ids[row];
     std::copy(local.begin(), local.end(), ids);
   }
@@ -136,6 +137,8 @@ class Worker {
   const KMeansOptions& options_;
   TwoMeans<Rows> two_means_;
   Compactor compactor_;
+  std::vector<std::unique_ptr<CompactRows>> copies_;  // by nesting; used again, so their pages are touched once
+  size_t nested_ = 0;
   SplitTeam alone_;
 };
 

@@ -72,31 +72,41 @@ class TwoMeans {
   }
 
  private:
+  static constexpr int kCandidates = 16;  // draws for the second of the two labels that a split starts from
+
   struct Key {
     float score;
     int32_t at;
   };
   static bool before(const Key& a, const Key& b) { return a.score != b.score ? a.score > b.score : a.at < b.at; }
 
-  /// The first direction leads from one label to another, both drawn among those that are not zero.
+  /// The first direction leads from one label to another: a label is drawn, and of kCandidates more the one that is least
+  /// like it. Labels of zeros are left out; without two others the direction is zero, and ties decide.
   void begin(uint64_t seed) {
     const auto d = static_cast<size_t>(rows_->n_cols);
     direction_.assign(d, 0.0f);
     plus_.assign(d, 0.0);
     minus_.assign(d, 0.0);
-    scores_.resize(static_cast<size_t>(n_));
+    scores_.resize(static_cast<size_t>(std::max<int64_t>(n_, kCandidates)));
     keys_.resize(static_cast<size_t>(n_));
     on_first_.assign(static_cast<size_t>(n_), 0);
     alive_.clear();
     for (int64_t i = 0; i < n_; ++i)
       if (!is_zero_row(*rows_, ids_[i])) alive_.push_back(ids_[i]);
     if (alive_.size() < 2) return;
-    const uint64_t count = alive_.size(), a = mix(seed) % count, b = (a + 1 + mix(seed + 1) % (count - 1)) % count;
-    add_row(*rows_, alive_[a], 1.0, plus_.data(), 0, static_cast<int32_t>(rows_->n_cols));
-    add_row(*rows_, alive_[b], 1.0, minus_.data(), 0, static_cast<int32_t>(rows_->n_cols));
-    for (size_t j = 0; j < d; ++j) direction_[j] = static_cast<float>(plus_[j] - minus_[j]);
+    const uint64_t count = alive_.size(), first = mix(seed) % count;
+    int32_t candidates[kCandidates];
+    for (uint64_t c = 0; c < kCandidates; ++c)
+      candidates[c] = alive_[(first + 1 + mix(seed + 1 + c) % (count - 1)) % count];
+    const auto end = static_cast<int32_t>(d);
+    std::vector<double>& sum = plus_;  // not in use yet
+    add_row(*rows_, alive_[first], 1.0, sum.data(), 0, end);
+    for (size_t j = 0; j < d; ++j) direction_[j] = static_cast<float>(sum[j]);
+    LT_DISPATCH(score_rows, *rows_, candidates, kCandidates, direction_.data(), scores_.data());
+    const auto least = std::min_element(scores_.begin(), scores_.begin() + kCandidates) - scores_.begin();
+    add_row(*rows_, candidates[least], -1.0, sum.data(), 0, end);
+    for (size_t j = 0; j < d; ++j) direction_[j] = static_cast<float>(sum[j]);
     std::fill(plus_.begin(), plus_.end(), 0.0);
-    std::fill(minus_.begin(), minus_.end(), 0.0);
   }
 
   void score() {

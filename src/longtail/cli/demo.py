@@ -35,14 +35,17 @@ def demo(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Train on the packaged data set, evaluate, and show predictions.
+    """Go the whole way on data that ship with the package.
 
-    The data: definitions from WordNet, labelled with all their broader concepts.
+    Trains, evaluates, and shows predictions. The data: definitions from WordNet, labelled with all their
+    broader concepts.
     """
     from .. import demo as package
 
     screen = Screen(quiet, json)
-    screen.say("Type a definition, get concepts: WordNet 3.0 definitions with their broader concepts as labels.")
+    screen.say(
+        "Type a definition, get concepts: WordNet 3.0 definitions with their broader concepts as labels."
+    )
     with screen.progress():
         outcome = package.train_and_evaluate(threads, seed)
         if model is not None:

@@ -29,7 +29,7 @@ def build(name: str | None, settings: Settings, texts: bool, data: Path) -> Any:
     estimator = _make(name, settings)
     text = _text_params(settings)
     if texts:
-        estimator.vectorizer = _vectorizer(text)
+        estimator.vectorizer = _vectorizer(text) if text else None  # None: the model's own default
     elif text:
         raise ParameterError(f"[text] sets {', '.join(sorted(text))}, but {data} has features, not texts.")
     return estimator

@@ -1,7 +1,7 @@
 """Exit codes, and how an error becomes one line and a code.
 
 0    done (also when the reader of a pipe went away, as in ``longtail predict … | head``)
-1    something unexpected: a fault of longtail or of the machine (full disk, no memory); ``--debug`` shows where
+1    something unexpected, such as a full disk or a fault of longtail; ``--debug`` shows where
 2    usage: unknown options, wrong parameters, a package that is not installed
 3    data: a file that is missing or not what it must be
 4    model: a folder that cannot be read or written, or a model that is not trained
@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import sys
@@ -21,7 +22,17 @@ import typer
 
 from ..errors import DataError, LongtailError, ModelError, NotFittedError
 
-__all__ = ["DATA", "INTERRUPTED", "MODEL", "OK", "UNEXPECTED", "USAGE", "code_of", "guarded", "silence_stdout"]
+__all__ = [
+    "DATA",
+    "INTERRUPTED",
+    "MODEL",
+    "OK",
+    "UNEXPECTED",
+    "USAGE",
+    "code_of",
+    "guarded",
+    "silence_stdout",
+]
 
 OK = 0
 UNEXPECTED = 1
@@ -70,7 +81,7 @@ def guarded(verb: Verb) -> Verb:
 
 
 def silence_stdout() -> None:
-    """After its reader went away: what is still buffered for standard output goes nowhere, without a complaint."""
+    """After its reader went away: what standard output still holds goes nowhere, without a complaint."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -94,7 +105,5 @@ def _line_for(error: BaseException, debug: bool) -> str:
 
 
 def _print_line(line: str) -> None:
-    try:
+    with contextlib.suppress(OSError, ValueError):  # if nobody reads it, the exit code has to do
         print(" ".join(line.splitlines()), file=sys.stderr, flush=True)
-    except (OSError, ValueError):
-        pass  # nobody reads standard error: the exit code has to do

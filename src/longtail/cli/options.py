@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-__all__ = ["Data", "Debug", "Json", "Model", "Quiet", "Seed", "Threads"]
+__all__ = ["Data", "Debug", "Json", "Model", "Quiet", "Read", "Seed", "Threads"]
 
 Data = Annotated[
     Path, typer.Argument(metavar="DATA", help="A file or folder in any known format.", show_default=False)
@@ -23,4 +23,10 @@ Seed = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, for programs.")]
+Read = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "--read", metavar="KEY=VALUE", help="How to read DATA, such as text_field=title or format=xmc."
+    ),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error happened.", rich_help_panel=None)]

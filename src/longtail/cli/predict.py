@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional, TextIO
 
 import typer
 
 from ..errors import ParameterError
-from .options import Debug, Json, Model, Quiet, Threads
+from .options import Debug, Json, Model, Quiet, Read, Threads
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def predict(
         str,
         typer.Argument(
             metavar="DATA|-",
-            help="A file or folder in any known format; - reads texts, or svmlight rows, from standard input.",
+            help="A file or folder in any known format; - reads texts or svmlight rows from standard input.",
             show_default=False,
         ),
     ],
@@ -44,13 +45,16 @@ def predict(
     ] = None,
     format: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--format", "-f", metavar="NAME", help="names, ids, json (one object a row), csv or tsv."),
+        typer.Option(
+            "--format", "-f", metavar="NAME", help="names, ids, json (one object a row), csv or tsv."
+        ),
     ] = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--output", "-o", metavar="FILE", help="Write to a file, not to standard output."),
     ] = None,
     threads: Threads = None,
+    read: Read = None,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
@@ -74,13 +78,13 @@ def predict(
     for name, path in (("only", only), ("exclude", exclude)):
         if path is not None:
             options[name] = read_label_file(path, trained.labels_, trained.n_labels_)
-    if beam is None or not _has_beam(trained):
-        del options["beam"]
 
+    job = _Job(trained, options, read, screen)
     with _target(output) as out:
         write.start(out)
         row = 0
-        for ranking in _rankings(trained, data, options, screen, to_screen=output is None and out.isatty()):
+        # Bars and results would overwrite each other on a terminal.
+        for ranking in job.stdin() if data == "-" else job.data(Path(data), bars=not out.isatty()):
             write.rows(out, ranking, row)
             out.flush()
             row += len(ranking)
@@ -88,8 +92,39 @@ def predict(
         screen.say(f"{row:,} rows written to {output}.")
 
 
-def _has_beam(model: Any) -> bool:
-    return "beam" in type(model)._param_names()
+@dataclass(frozen=True)
+class _Job:
+    """What all rows have in common; its methods give their rankings, batch by batch."""
+
+    model: Any
+    options: dict[str, Any]
+    read: list[str] | None
+    screen: Screen
+
+    def data(self, path: Path, bars: bool) -> Iterator[Ranking]:
+        from ..progress import phase
+        from .sources import inputs_for, load_data
+
+        with self.screen.progress(visible=bars):
+            dataset = load_data(path, self.read, split="test", model=self.model)
+            inputs = inputs_for(self.model, dataset, path)
+            with phase("predict", dataset.n_rows, "rows") as update:
+                for begin in range(0, dataset.n_rows, ROWS_AT_ONCE):
+                    yield self.model.predict(inputs[begin : begin + ROWS_AT_ONCE], **self.options)
+                    update(min(dataset.n_rows, begin + ROWS_AT_ONCE))
+
+    def stdin(self) -> Iterator[Ranking]:
+        from .sources import read_options, takes_texts
+        from .streams import arriving, features
+
+        texts = takes_texts(self.model)
+        base = 0 if read_options(self.read).get("zero_based", True) is True else 1
+        if sys.stdin.isatty():
+            what = "a text" if texts else "a row (feature:value …)"
+            self.screen.say(f"Type {what} and press Enter; Ctrl-D ends.")
+        for batch in arriving(sys.stdin.buffer):
+            inputs = batch.lines if texts else features(batch, self.model.n_features_in_, base)
+            yield self.model.predict(inputs, **self.options)
 
 
 @contextmanager
@@ -105,37 +140,3 @@ def _target(path: Path | None) -> Iterator[TextIO]:
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _rankings(model: Any, data: str, options: dict[str, Any], screen: Screen, to_screen: bool) -> Iterator[Ranking]:
-    if data == "-":
-        yield from _from_stdin(model, options, screen)
-    else:
-        # Bars and results would overwrite each other on a terminal.
-        with screen.progress(visible=not to_screen):
-            yield from _from_data(model, Path(data), options)
-
-
-def _from_data(model: Any, path: Path, options: dict[str, Any]) -> Iterator[Ranking]:
-    from ..progress import phase
-    from .sources import inputs_for, load_data
-
-    inputs = inputs_for(model, load_data(path, split="test"), path)
-    n_rows = len(inputs) if isinstance(inputs, list) else inputs.shape[0]
-    with phase("predict", n_rows, "rows") as update:
-        for begin in range(0, n_rows, ROWS_AT_ONCE):
-            yield model.predict(inputs[begin : begin + ROWS_AT_ONCE], **options)
-            update(min(n_rows, begin + ROWS_AT_ONCE))
-
-
-def _from_stdin(model: Any, options: dict[str, Any], screen: Screen) -> Iterator[Ranking]:
-    from .sources import takes_texts
-    from .streams import arriving, features
-
-    texts = takes_texts(model)
-    if sys.stdin.isatty():
-        what = "a text" if texts else "a row (feature:value …)"
-        screen.say(f"Type {what} and press Enter; Ctrl-D ends.")
-    for batch in arriving(sys.stdin.buffer):
-        inputs = batch.lines if texts else features(batch, model.n_features_in_)
-        yield model.predict(inputs, **options)

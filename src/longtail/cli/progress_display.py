@@ -49,9 +49,9 @@ def number(n: float) -> str:
 
 def duration(seconds: float) -> str:
     """Seconds as people say them."""
-    if seconds < 10:
+    if seconds < 9.95:
         return f"{seconds:.1f} s"
-    if seconds < 60:
+    if seconds < 59.5:
         return f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
@@ -130,10 +130,10 @@ class Lines:
 
     def _text(self, phase: _Phase, now: float) -> str:
         seconds = now - phase.began
+        amount = f"{phase.done:,} {phase.unit}".strip()
         if phase.total:
-            amount = f"{100 * phase.done / phase.total:.0f}% ({phase.done:,} of {phase.total:,} {phase.unit}".strip() + ")"
-        else:
-            amount = f"{phase.done:,} {phase.unit}".strip()
+            amount = f"{100 * phase.done / phase.total:.0f}% ({phase.done:,} of "
+            amount += f"{phase.total:,} {phase.unit}".strip() + ")"
         parts = [amount, rate(phase.done, seconds, phase.unit), time_left(phase.done, phase.total, seconds)]
         return f"{phase.name}: " + ", ".join(part for part in parts if part)
 

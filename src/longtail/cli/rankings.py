@@ -2,7 +2,7 @@
 
 names   label:score, with tabs between       dog:0.91	animal:0.88
 ids     id:score, with spaces between        17:0.91 3:0.88
-json    one object a row                     {"row": 0, "labels": ["dog", "animal"], "ids": [17, 3], "scores": [0.91, 0.88]}
+json    one object a row                     {"row": 0, "labels": ["dog"], "ids": [17], "scores": [0.91]}
 csv     a header and one line a label        row,rank,id,label,score
 tsv     the same with tabs
 """
@@ -38,7 +38,9 @@ class Writer:
 class _Names(Writer):
     def rows(self, out: TextIO, ranking: Ranking, first: int) -> None:
         for names, _, scores in _unpacked(ranking):
-            out.write("\t".join(f"{_one_field(n)}:{s:.4g}" for n, s in zip(names, scores, strict=True)) + "\n")
+            out.write(
+                "\t".join(f"{_one_field(n)}:{s:.4g}" for n, s in zip(names, scores, strict=True)) + "\n"
+            )
 
 
 class _Ids(Writer):

@@ -1,4 +1,4 @@
-"""What is printed where: results on standard output, everything said to people beside them on standard error."""
+"""What is printed where: results on standard output, what is said beside them on standard error."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from .progress_display import reporting
 
-__all__ = ["Screen", "human_size", "table"]
+__all__ = ["Screen", "folder_size", "human_size", "table"]
 
 
 class Screen:
@@ -70,6 +71,13 @@ def human_size(n: float) -> str:
             return f"{n:,.0f} {unit}" if unit == "bytes" or abs(n) >= 100 else f"{n:.1f} {unit}"
         n /= 1000
     return f"{n:,.1f} TB"
+
+
+def folder_size(path: Path) -> int:
+    """The bytes of a file, or of all files in a folder."""
+    if path.is_file():
+        return path.stat().st_size
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
 def table(rows: Iterable[Sequence[object]], header: Sequence[str] | None = None, indent: str = "  ") -> str:

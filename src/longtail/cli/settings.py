@@ -51,7 +51,9 @@ class Settings:
                 near = get_close_matches(key, known, n=1)
                 hint = f" Did you mean '{near[0]}'?" if near else ""
                 names = ", ".join(sorted(known))
-                raise ParameterError(f"{origin}: unknown key '{key}' in [{table}].{hint} Known keys: {names}.")
+                raise ParameterError(
+                    f"{origin}: unknown key '{key}' in [{table}].{hint} Known keys: {names}."
+                )
         return dict(self.values[table])
 
 

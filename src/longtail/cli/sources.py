@@ -6,20 +6,72 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError
+from ..errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ..data import Dataset
     from ..labels import LabelSet
 
-__all__ = ["align", "inputs_for", "load_data", "load_model", "read_label_file", "with_labels"]
+SPLITS = {"train": ("trn", "train"), "test": ("tst", "test")}
+
+__all__ = [
+    "align",
+    "describe_data",
+    "inputs_for",
+    "load_data",
+    "load_model",
+    "parse_ks",
+    "read_label_file",
+    "read_options",
+    "takes_texts",
+    "with_labels",
+]
 
 
-def load_data(path: Path, split: str | None = None) -> Dataset:
-    """A data set; of a folder with several splits the given one."""
+def load_data(path: Path, read: Sequence[str] | None, *, split: str, model: Any = None) -> Dataset:
+    """A data set, as wide as the model's features if it has any.
+
+    Of a folder with several splits it is the "train" or the "test" split, unless ``read`` says which.
+    """
     from .. import data
 
-    return data.load(path, **({} if split is None else {"split": split}))
+    options = read_options(read)
+    if "split" not in options:
+        chosen = _split_of(path, split)
+        if chosen is not None:
+            options["split"] = chosen
+    if model is not None and not takes_texts(model):
+        options.setdefault("n_features", model.n_features_in_)
+    return data.load(path, **options)
+
+
+def read_options(assignments: Sequence[str] | None, option: str = "--read") -> dict[str, Any]:
+    """``--read KEY=VALUE …`` as keyword arguments."""
+    from .settings import parse_value
+
+    options = {}
+    for text in assignments or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ParameterError(f"{option} {text}: expected key=value, such as text_field=title.")
+        options[key.strip()] = parse_value(value.strip())
+    return options
+
+
+def _split_of(path: Path, wanted: str) -> str | None:
+    """The name under which a folder has the wanted split; None where the choice is the reader's."""
+    if not path.is_dir():
+        return None
+    names = sorted(file.name for file in path.iterdir())
+    for split in SPLITS[wanted]:
+        if any(name.startswith((f"{split}_", f"{split}.")) for name in names):
+            return split
+    if wanted == "test" and any(name.startswith(("trn", "train")) for name in names):
+        raise DataError(
+            "the folder has no test split (tst or test); --read split=trn takes the training split.",
+            path=path,
+        )
+    return None
 
 
 def load_model(path: Path) -> Any:
@@ -47,13 +99,20 @@ def inputs_for(model: Any, dataset: Dataset, path: Path) -> Any:
     return dataset.X
 
 
+def describe_data(dataset: Dataset) -> dict[str, Any]:
+    """Facts about a data set, for --json."""
+    return dict(dataset.describe())
+
+
 def takes_texts(model: Any) -> bool:
     return getattr(model, "vectorizer_", None) is not None
 
 
 def align(Y: Any, names: LabelSet | None, model_names: LabelSet | None, n_labels: int) -> tuple[Any, int]:
-    """The columns of Y in the model's order. Labels that the model does not know come after its own, so that they
-    still count as missed; their number is the second result."""
+    """The columns of Y in the model's order, and how many the model does not know.
+
+    Those come after the model's own, so that they still count as missed.
+    """
     import numpy as np
 
     if names is None or model_names is None or names == model_names:
@@ -79,7 +138,9 @@ def read_label_file(path: Path, names: LabelSet | None, n_labels: int) -> Any:
         raise DataError("not UTF-8 text.", path=path) from None
     except OSError as error:
         raise DataError(f"{error.strerror}.", path=path) from None
-    ids = [_label_id(line.strip(), names, n_labels, path, i) for i, line in enumerate(lines, 1) if line.strip()]
+    ids = [
+        _label_id(line.strip(), names, n_labels, path, i) for i, line in enumerate(lines, 1) if line.strip()
+    ]
     if not ids:
         raise DataError("lists no labels.", path=path)
     return np.unique(np.array(ids, dtype=np.int32))
@@ -95,12 +156,12 @@ def _label_id(text: str, names: LabelSet | None, n_labels: int, path: Path, line
 
 def parse_ks(text: str) -> Sequence[int]:
     """``1,3,5`` as numbers."""
-    from ..errors import ParameterError
-
     try:
         ks = sorted({int(part) for part in text.split(",")})
     except ValueError:
         ks = []
     if not ks or ks[0] < 1:
-        raise ParameterError(f"--k must be whole numbers > 0 with commas between, such as 1,3,5. Got {text!r} instead.")
+        raise ParameterError(
+            f"--k must be whole numbers > 0 with commas between, such as 1,3,5. Got {text!r} instead."
+        )
     return ks

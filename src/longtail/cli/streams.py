@@ -1,4 +1,7 @@
-"""Rows from standard input: as many at a time as are there, so that a pipe is fast and a conversation is not held up."""
+"""Rows from standard input: as many at a time as are there.
+
+So a pipe is fast, and a conversation is not held up.
+"""
 
 from __future__ import annotations
 
@@ -54,15 +57,18 @@ def arriving(stream: BinaryIO, most: int = MOST_LINES) -> Iterator[Batch]:
 
 
 def _decode(lines: list[bytes], first: int) -> list[str]:
-    texts = []
-    for number, line in enumerate(lines, start=first):
-        try:
-            texts.append(line.removesuffix(b"\r").decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise DataError(f"not UTF-8 text (byte {error.start + 1} of the line).", path=STDIN, line=number) from None
+    texts = [_text(line, number) for number, line in enumerate(lines, start=first)]
     if first == 1 and texts:
         texts[0] = texts[0].removeprefix("\ufeff")
     return texts
+
+
+def _text(line: bytes, number: int) -> str:
+    try:
+        return line.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        where = f"byte {error.start + 1} of the line"
+        raise DataError(f"not UTF-8 text ({where}).", path=STDIN, line=number) from None
 
 
 def _descriptor(stream: BinaryIO) -> int | None:
@@ -82,14 +88,17 @@ def _has_more(descriptor: int | None) -> bool:
         return False  # Windows cannot tell for pipes: then every read is a batch
 
 
-def features(batch: Batch, n_features: int) -> Any:
-    """Lines of svmlight as a matrix: ``feature:value …``, after labels (which are not looked at) if there are any."""
+def features(batch: Batch, n_features: int, base: int = 0) -> Any:
+    """Lines of svmlight as a matrix: ``feature:value …``, after labels, if any, which are not looked at.
+
+    Features are counted from ``base``, 0 or 1.
+    """
     import numpy as np
     import scipy.sparse as sp
 
     indptr, indices, values = [0], array("i"), array("f")
     for number, line in enumerate(batch.lines, start=batch.first):
-        for column, value in sorted(_entries(line, number, n_features).items()):
+        for column, value in sorted(_entries(line, number, n_features, base).items()):
             indices.append(column)
             values.append(value)
         indptr.append(len(indices))
@@ -97,7 +106,7 @@ def features(batch: Batch, n_features: int) -> Any:
     return sp.csr_matrix(parts, shape=(len(batch.lines), n_features))
 
 
-def _entries(line: str, number: int, n_features: int) -> dict[int, float]:
+def _entries(line: str, number: int, n_features: int, base: int) -> dict[int, float]:
     row: dict[int, float] = {}
     fields = line.split("#", 1)[0].split()
     if fields and ":" not in fields[0]:
@@ -107,12 +116,15 @@ def _entries(line: str, number: int, n_features: int) -> dict[int, float]:
         try:
             column, value = int(left), float(right)
         except ValueError:
-            raise DataError(f"expected feature:value. Got {field[:40]!r} instead.", path=STDIN, line=number) from None
-        if not 0 <= column < n_features:
-            raise DataError(f"feature {column}, expected 0 to {n_features - 1}.", path=STDIN, line=number)
+            raise DataError(
+                f"expected feature:value. Got {field[:40]!r} instead.", path=STDIN, line=number
+            ) from None
+        if not base <= column < n_features + base:
+            last = n_features + base - 1
+            raise DataError(f"feature {column}, expected {base} to {last}.", path=STDIN, line=number)
         if not abs(value) <= LARGEST:
             raise DataError(f"value {right[:40]} of feature {column} is not finite.", path=STDIN, line=number)
-        if column in row:
+        if column - base in row:
             raise DataError(f"feature {column} occurs twice.", path=STDIN, line=number)
-        row[column] = value
+        row[column - base] = value
     return row

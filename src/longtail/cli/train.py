@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from ..errors import ParameterError
-from .options import Data, Debug, Json, Quiet, Seed, Threads
+from ..errors import ModelError, ParameterError
+from .options import Data, Debug, Json, Quiet, Read, Seed, Threads
 from .screen import Screen
 
 if TYPE_CHECKING:
     from ..data import Dataset
-    from .settings import Settings
 
 __all__ = ["train"]
 
@@ -36,16 +35,23 @@ def train(
     ] = None,
     class_: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--class", "-c", metavar="NAME", help="LinearTree (default), OneVsRest, parabel or xr-linear."),
+        typer.Option(
+            "--class", "-c", metavar="NAME", help="LinearTree (default), OneVsRest, parabel or xr-linear."
+        ),
     ] = None,
     threads: Threads = None,
     seed: Seed = None,
     validation: Annotated[
         float,
-        typer.Option(metavar="FRACTION", help="Hold out so much of the data and evaluate on it, such as 0.1."),
+        typer.Option(
+            metavar="FRACTION", help="Hold out so much of the data and evaluate on it, such as 0.1."
+        ),
     ] = 0.0,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted training; it must exist.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an interrupted training; it must exist.")
+    ] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Forget an interrupted training.")] = False,
+    read: Read = None,
     quiet: Quiet = False,
     json: Json = False,
     debug: Debug = False,
@@ -70,11 +76,11 @@ def train(
 
     began = time.perf_counter()
     with screen.progress():
-        dataset = load_data(data, split="train")
+        dataset = load_data(data, read, split="train")
         with_labels(dataset, data)
         held_out = None
         if validation:
-            dataset, held_out = dataset.split(1.0 - validation, seed=seed or 0)
+            dataset, held_out = dataset.split(validation, seed=seed or 0)
         loaded = time.perf_counter()
         estimator = build(class_, settings, dataset.texts is not None, data)
         screen.say(f"Training {estimator!r} on {_facts(dataset)}.")
@@ -82,7 +88,7 @@ def train(
         fitted = time.perf_counter()
         report = None if held_out is None else _evaluate(estimator, held_out, dataset, VALIDATION_KS)
         estimator.save(model)
-    _remove(checkpoint)
+    _forget(checkpoint)
 
     seconds = {"load": loaded - began, "fit": fitted - loaded, "total": time.perf_counter() - began}
     _report(screen, model, estimator, dataset, report, seconds)
@@ -102,7 +108,9 @@ def _report(
         {
             "model": str(model),
             "class": type(estimator).__name__,
-            "params": {k: v for k, v in estimator.get_params(deep=False).items() if k not in ("vectorizer", "tree")},
+            "params": {
+                k: v for k, v in estimator.get_params(deep=False).items() if k not in ("vectorizer", "tree")
+            },
             "rows": dataset.n_rows,
             "labels": dataset.n_labels,
             "bytes": size,
@@ -114,17 +122,19 @@ def _report(
 
 def _prepare(model: Path, resume: bool, restart: bool, screen: Screen) -> Path:
     """Looks at what is there already; gives the folder for the checkpoint."""
+    from ..store import is_model_folder
+
     checkpoint = Path(f"{model}.partial")
     if resume and restart:
         raise ParameterError("--resume and --restart exclude each other.")
     if resume and not checkpoint.exists():
         raise ParameterError(f"--resume: there is no interrupted training in {checkpoint}.")
-    if model.exists():
-        if not model.is_dir() or (any(model.iterdir()) and not (model / "model.json").is_file()):
+    if model.exists() and not (model.is_dir() and not any(model.iterdir())):
+        if not is_model_folder(model):
             raise ParameterError(f"--model {model}: exists and is no model. Choose another name.")
         screen.say(f"{model} will be replaced when the training is done.")
     if restart:
-        _remove(checkpoint)
+        _forget(checkpoint)
     elif checkpoint.exists():
         screen.say(f"Going on with the interrupted training in {checkpoint} (--restart begins anew).")
     model.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -132,8 +142,11 @@ def _prepare(model: Path, resume: bool, restart: bool, screen: Screen) -> Path:
 
 
 def _fit(estimator: Any, dataset: Dataset, checkpoint: Path) -> None:
+    interrupted = checkpoint.exists()
     try:
-        estimator.fit(dataset.inputs, dataset.Y, checkpoint=checkpoint)
+        estimator.fit(dataset.inputs, dataset.Y, labels=dataset.labels, checkpoint=checkpoint)
+    except ModelError as error:
+        raise ModelError(f"{error} (--restart does so.)" if interrupted else str(error)) from None
     except KeyboardInterrupt:
         if checkpoint.exists():
             raise KeyboardInterrupt(
@@ -141,8 +154,6 @@ def _fit(estimator: Any, dataset: Dataset, checkpoint: Path) -> None:
                 "with --restart it begins anew."
             ) from None
         raise KeyboardInterrupt("Nothing was finished yet.") from None
-    if dataset.labels is not None:
-        estimator.labels_ = dataset.labels
 
 
 def _evaluate(estimator: Any, held_out: Dataset, dataset: Dataset, ks: tuple[int, ...]) -> Any:
@@ -156,8 +167,9 @@ def _facts(dataset: Dataset) -> str:
     return f"{dataset.n_rows:,} {what} with {dataset.n_labels:,} labels"
 
 
-def _remove(folder: Path) -> None:
-    import shutil
+def _forget(checkpoint: Path) -> None:
+    """Removes a checkpoint; anything else of that name is an error and stays."""
+    from ..store import Checkpoint
 
-    if folder.exists():
-        shutil.rmtree(folder)
+    if checkpoint.exists():
+        Checkpoint(checkpoint, {}, on_mismatch="restart").clear()

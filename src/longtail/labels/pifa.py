@@ -51,7 +51,10 @@ def pifa(X: Any, Y: Any, threads: int | None = None, weights: Any = None) -> Fea
 
 
 def _checked_weights(weights: Any, n_rows: int) -> Any:
-    w = np.ascontiguousarray(weights, dtype=np.float32)
+    try:
+        w = np.ascontiguousarray(weights, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise DataError(f"weights must be numbers. Got {type(weights).__name__} instead.") from None
     if w.shape != (n_rows,):
         raise DataError(f"weights must be one number per row of X ({n_rows}). Got shape {w.shape} instead.")
     if not np.all(np.isfinite(w)) or np.any(w < 0):

@@ -22,6 +22,8 @@ class OneVsRest(LinearRanker):
     """One linear classifier per label, each trained on all rows; every label is scored for every query.
 
     Time grows with rows × labels, so it is for label sets of up to some ten thousands; `LinearTree` is for more.
+    The solver runs longer (``tol``) and more weights are kept (``threshold``) than in a tree, because here nothing but
+    the classifiers limits the precision.
 
     Args:
         C: inverse strength of the L2 regularisation.
@@ -31,7 +33,8 @@ class OneVsRest(LinearRanker):
         max_iter: passes over the rows at most.
         threshold: weights of this size or less are dropped.
         weights: how they are stored: "f32", "f16", "int8".
-        label_score: what a margin z becomes: "hinge" (exp(-max(0, 1-z)^hinge_power)), "sigmoid" or "raw".
+        label_score: what a margin z becomes: "sigmoid", "raw", or "hinge" (exp(-max(0, 1-z)^hinge_power), in which all
+            margins above 1 are equal).
         hinge_power: see label_score.
         vectorizer: for texts; a ``TextVectorizer`` with its defaults if None.
         seed: of the order in which rows are visited.
@@ -51,11 +54,11 @@ class OneVsRest(LinearRanker):
         C: float = 1.0,
         loss: str = "squared_hinge",
         bias: float = 1.0,
-        tol: float = 0.1,
+        tol: float = 0.03,
         max_iter: int = 100,
-        threshold: float = 0.1,
+        threshold: float = 0.01,
         weights: str = "f32",
-        label_score: str = "hinge",
+        label_score: str = "sigmoid",
         hinge_power: int = 3,
         vectorizer: TextVectorizer | None = None,
         seed: int = 0,

@@ -52,14 +52,15 @@ def tree_from_taxonomy(
         taxonomy: the parent's name of each name (None for a top category), or pairs (parent, child).
         labels: the names of the labels by id: a list or a ``LabelSet``. They may be inner nodes of the
             taxonomy: such a label gets a leaf of its own below its node. Categories without any label below
-                them are left out.
+            them are left out.
         missing: what to do with a label that the taxonomy lacks: "error", or "root" to hang it directly
             below the root.
 
     Several top categories are joined under one root. A name with two parents is an error: a tree has one
     path to a label.
 
-    >>> tree = tree_from_taxonomy({"animal": None, "dog": "animal", "cat": "animal"}, ["cat", "dog", "animal"])
+    >>> taxonomy = {"animal": None, "dog": "animal", "cat": "animal"}
+    >>> tree = tree_from_taxonomy(taxonomy, ["cat", "dog", "animal"])
     >>> tree.depth.tolist(), tree.n_nodes
     ([1, 1, 1], 4)
     """
@@ -145,7 +146,7 @@ def _whole_numbers(values: Any, name: str) -> npt.NDArray[np.int32]:
         raise DataError(f"A label tree needs at least one node and one label. '{name}' is empty.")
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ParameterError(
-            f"'{name}' must be a vector of whole numbers. Got dtype {array.dtype}, shape {array.shape} instead."
+            f"'{name}' must be a vector of whole numbers. Got {array.dtype}, shape {array.shape} instead."
         )
     if array.max() >= 2**31 or array.min() < -(2**31):
         raise ParameterError(f"'{name}' must fit 32 bits.")

@@ -224,7 +224,8 @@ class LabelTree:
         return (LabelTree, (self.parent, self.leaf_of))
 
     def __repr__(self) -> str:
-        return f"LabelTree({self.n_labels} labels, {self.n_leaves} leaves, {self.n_nodes} nodes, height {self.height})"
+        size = f"{self.n_labels} labels, {self.n_leaves} leaves, {self.n_nodes} nodes"
+        return f"LabelTree({size}, height {self.height})"
 
     def _node(self, node: int) -> int:
         if not 0 <= node < self.n_nodes:
