@@ -38,6 +38,7 @@ class Reader(abc.ABC):
 
     def __init__(self, name: str, options: ReadOptions):
         self.name = name
+        self.title = Path(name).name
         self.options = options
         self.repairs = Repairs()
         self.n_rows: int | None = None
@@ -115,8 +116,9 @@ def gather(reader: Reader) -> Dataset:
         raise DataError("no texts, features or labels were found.", path=reader.name)
     names = reader.labels if matrix is not None else None
     label_texts = reader.label_texts if matrix is not None else None
-    name = Path(reader.name).name
-    return Dataset(features, texts, matrix, names, label_texts, None, name, dict(reader.repairs.counts))
+    return Dataset(
+        features, texts, matrix, names, label_texts, None, reader.title, dict(reader.repairs.counts)
+    )
 
 
 class _Parts:
