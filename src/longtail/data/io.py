@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def load(path: Source, format: str | None = None, **options: Any) -> Dataset:
 
     `path` is a file, a folder, "-" for standard input, or an open binary file. `format` is one of "xmc",
     "pair", "svmlight", "npz", "jsonl", "csv", "tsv", "parquet", "folder" and "text"; without it, names and
-    contents decide.     Files compressed with gzip or zstd are read as they are. The options, of which
+    contents decide. Files compressed with gzip or zstd are read as they are. The options, of which
     each format uses its own:
 
     - `split`: which part of a folder, such as "trn" or "tst" (default: the training part).
@@ -77,13 +78,8 @@ def load(path: Source, format: str | None = None, **options: Any) -> Dataset:
     """
     reader = open_reader(path, format, ReadOptions.of(options))
     dataset = gather(reader)
-    dense = (
-        getattr(reader, "matrices", (None, None))[0]
-        if isinstance(reader, NpzReader)
-        else getattr(reader, "dense", None)
-    )
-    if dense is not None and not sp.issparse(dense):
-        object.__setattr__(dataset, "X", dense)
+    if reader.dense is not None:
+        dataset = replace(dataset, X=reader.dense)
     reader.repairs.warn()
     return dataset
 
@@ -96,9 +92,8 @@ def open_reader(path: Source, format: str | None, options: ReadOptions) -> Reade
     if kind == "npz":
         if isinstance(path, (str, os.PathLike)) and Path(path).is_dir():
             return FolderReader(path, options)
-        named = isinstance(path, (str, os.PathLike))
-        labels = options.label_file or (npz.label_file_beside(path) if named else None)  # type:
-        ignore[arg-type] return NpzReader(path, options, labels)
+        beside = npz.label_file_beside(path) if isinstance(path, (str, os.PathLike)) else None
+        return NpzReader(path, options, options.label_file or beside)
     if kind == "folder":
         if not isinstance(path, (str, os.PathLike)) or not Path(path).is_dir():
             raise DataError("the 'folder' format needs a folder.", path=str(path))
@@ -235,8 +230,6 @@ def _count(source: Source, kind: str, options: ReadOptions) -> tuple[Facts, int]
 
 
 def _with_base(options: ReadOptions, base: int, kind: str) -> ReadOptions:
-    from dataclasses import replace
-
     return replace(options, zero_based=base == 0) if kind == "svmlight" else options
 
 

@@ -290,6 +290,7 @@ class NpzReader(Reader):
         )
         self._y: CSR | None = None
         self.n_rows, self.n_features = self._x.shape
+        self.dense = None if sp.issparse(self._x) else self._x
         if label_file is not None:
             path = name_of(label_file)
             self._y = fit_columns(
@@ -300,11 +301,6 @@ class NpzReader(Reader):
                 raise DataError(
                     f"has {self._y.shape[0]:,} rows, but {self.name} has {self.n_rows:,}.", path=path
                 )
-
-    @property
-    def matrices(self) -> tuple[Any, CSR | None]:
-        """Features (CSR or dense) and labels, as they are."""
-        return self._x, self._y
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows."""

@@ -46,6 +46,7 @@ class Reader(abc.ABC):
         self.n_labels: int | None = options.known_labels
         self.labels: LabelSet | None = options.labels
         self.label_texts: list[str] | None = None
+        self.dense: Any = None  # the features as they are, when they are a dense matrix
         self.has_labels = True  # False once it is known that no row has any
         self.feature_base = (
             0  # what has to be taken off feature ids; 1 when a file turns out to count from one

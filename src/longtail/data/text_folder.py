@@ -79,6 +79,7 @@ class FolderReader(Reader):
                 read_matrix(path, "features", self.repairs), options.n_features, "features", str(path)
             )
             self.n_rows, self.n_features = self._x.shape
+            self.dense = None if sp.issparse(self._x) else self._x
         if "labels" in files:
             path = files["labels"]
             self._y = fit_columns(
@@ -118,11 +119,6 @@ class FolderReader(Reader):
             if names is not None and len(set(names)) == len(names):
                 self.labels = LabelSet(names)
                 return
-
-    @property
-    def dense(self) -> Any:
-        """Dense features, or None."""
-        return None if self._x is None or sp.issparse(self._x) else self._x
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows."""
