@@ -219,7 +219,7 @@ def _must_count(reader: Reader, out: str, first: Chunk) -> bool:
 
 def _count(source: Source, kind: str, options: ReadOptions) -> tuple[Facts, int]:
     if not isinstance(source, (str, os.PathLike)) or os.fspath(source) == "-":
-        raise DataError("this conversion reads its source twice, so it must be a file.")
+        raise DataError("this conversion reads its source twice, which needs a file.")
     counter = open_reader(source, kind, options)
     try:
         for _ in counter.chunks():
