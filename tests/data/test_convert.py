@@ -105,6 +105,11 @@ def test_options_of_writing(features: Dataset, named_texts: Dataset, same: Any, 
     )
 
 
+def test_a_stream_is_converted_once_when_all_is_known(tmp_path: Path) -> None:
+    data.convert(io.BytesIO(b"1 1:1 3:2\n"), tmp_path / "a.jsonl", format="svmlight", zero_based=False)
+    assert (tmp_path / "a.jsonl").read_text() == '{"labels": [1], "features": {"0": 1, "2": 2}}\n'
+
+
 def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(b'{"text": "a", "labels": [1]}\n' * 1000 + b"broken\n")
     (tmp_path / "out.csv").write_text("kept")

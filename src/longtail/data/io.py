@@ -193,7 +193,7 @@ def convert(
             chunks = reader.chunks()
             first = next(chunks, Chunk(0))
         else:
-            facts, base = reader.facts(), 0
+            facts, base = reader.facts(), reader.feature_base
         _prepare_parent(target)
         with Outputs() as files, progress.phase("convert", reader.n_rows, "rows") as update:
             writer = _WRITERS[out](target, facts, files, **_checked_options(out, write or {}))
@@ -209,7 +209,7 @@ def convert(
 
 def _must_count(reader: Reader, out: str, first: Chunk) -> bool:
     """Whether sizes, names or the base of feature ids must be known before writing and are not."""
-    if isinstance(reader, SvmlightReader):
+    if isinstance(reader, SvmlightReader) and reader.options.zero_based == "auto":
         return True  # where ids start shows at the end
     named = isinstance(reader, (JsonReader, TableReader, ParquetReader)) and reader.options.labels is None
     if named and first.y is not None:

@@ -118,6 +118,7 @@ class SvmlightReader(Reader):
 
     def __init__(self, source: Source, options: ReadOptions):
         super().__init__(name_of(source), options)
+        self.feature_base = int(options.zero_based is False)
         self._lines = LineReader(source, options)
 
     def chunks(self) -> Iterator[Chunk]:
