@@ -107,7 +107,23 @@ def test_options_of_writing(features: Dataset, named_texts: Dataset, same: Any, 
 
 def test_a_stream_is_converted_once_when_all_is_known(tmp_path: Path) -> None:
     data.convert(io.BytesIO(b"1 1:1 3:2\n"), tmp_path / "a.jsonl", format="svmlight", zero_based=False)
+    lines = "\n" * 50 + '{"text": "a"}\n'
+    with pytest.warns(data.RepairWarning, match="50 blank lines"):
+        data.convert(
+            io.BytesIO(lines.encode()), tmp_path / "a.txt", format="jsonl", to="text", block_bytes=16
+        )
+    assert (tmp_path / "a.txt").read_text() == "a\n"
     assert (tmp_path / "a.jsonl").read_text() == '{"labels": [1], "features": {"0": 1, "2": 2}}\n'
+
+
+def test_conversion_tells_of_losses_and_adds_no_labels(features: Dataset, tmp_path: Path) -> None:
+    data.save(Dataset(X=features.X, Y=features.Y * 0.5), tmp_path / "pair", format="pair")
+    with pytest.warns(LossWarning, match="label values") as caught:
+        data.convert(tmp_path / "pair", tmp_path / "a.svm")
+    assert len(caught) == 1
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    data.convert(tmp_path / "a.jsonl", tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text() == "text\na\n"
 
 
 def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -135,6 +135,13 @@ def test_one_label_needs_no_list_and_null_is_none() -> None:
     assert read.Y.toarray().tolist() == [[1], [0], [0]]
 
 
+def test_blank_lines_before_the_first_row() -> None:
+    content = b"\n" * 100 + b'{"text": "a", "labels": ["x"]}\n'
+    with pytest.warns(data.RepairWarning, match="100 blank lines skipped"):
+        read = data.load(io.BytesIO(content), "jsonl", block_bytes=16)
+    assert (read.texts, read.n_labels) == (["a"], 1)
+
+
 def test_formats_are_recognised(features: Dataset, tmp_path: Path) -> None:
     data.save(features, tmp_path / "plain.txt", format="xmc")
     data.save(features, tmp_path / "packed.txt.gz", format="xmc")

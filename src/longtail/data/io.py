@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -188,17 +189,18 @@ def convert(
         out = _format_to_write(target, to, has_text=first.texts is not None)
         if _must_count(reader, out, first):
             reader.close()
-            facts, base = _count(source, kind, read_options)
+            counted = _count(source, kind, read_options)
+            facts, base, labelled = counted.facts(), counted.feature_base, counted.has_labels
             reader = open_reader(source, kind, _with_base(read_options, base, kind))
-            chunks = reader.chunks()
+            chunks = _shifted(reader.chunks(), base, labelled)
             first = next(chunks, Chunk(0))
         else:
-            facts, base = reader.facts(), reader.feature_base
+            facts, chunks = reader.facts(), _shifted(chunks, reader.feature_base, True)
         _prepare_parent(target)
         with Outputs() as files, progress.phase("convert", reader.n_rows, "rows") as update:
             writer = _WRITERS[out](target, facts, files, **_checked_options(out, write or {}))
-            _check_losses(writer, out, _parts_of(first.x, first.texts, first.y, facts, _valued(first)))
-            _write_all(writer, _shifted(first, chunks, base), update)
+            _check_losses(writer, out, _parts_of(first.x, first.texts, _labels_of(first), facts, False))
+            _write_all(writer, _telling_of_values(chain([first], chunks), writer, out), update)
             facts = reader.facts()
             writer.end(facts)
     finally:
@@ -217,27 +219,45 @@ def _must_count(reader: Reader, out: str, first: Chunk) -> bool:
     return _WRITERS[out].needs_facts and None in (reader.n_rows, reader.n_features, reader.n_labels)
 
 
-def _count(source: Source, kind: str, options: ReadOptions) -> tuple[Facts, int]:
+def _count(source: Source, kind: str, options: ReadOptions) -> Reader:
+    """A reader that has read everything: it knows its sizes."""
     if not isinstance(source, (str, os.PathLike)) or os.fspath(source) == "-":
         raise DataError("this conversion reads its source twice, which needs a file.")
     counter = open_reader(source, kind, options)
     try:
         for _ in counter.chunks():
             pass
-        return counter.facts(), counter.feature_base
     finally:
         counter.close()
+    return counter
 
 
 def _with_base(options: ReadOptions, base: int, kind: str) -> ReadOptions:
     return replace(options, zero_based=base == 0) if kind == "svmlight" else options
 
 
-def _shifted(first: Chunk, rest: Iterator[Chunk], base: int) -> Iterator[Chunk]:
-    yield first
-    for chunk in rest:
+def _shifted(chunks: Iterator[Chunk], base: int, labelled: bool) -> Iterator[Chunk]:
+    """Feature ids from zero; no labels where no row turned out to have any."""
+    for chunk in chunks:
         if base and chunk.x is not None:
             chunk.x.ids -= np.int32(base)
+        yield chunk if labelled else replace(chunk, y=None)
+
+
+def _labels_of(first: Chunk) -> Any:
+    """The labels of a first chunk, if it has any or shows no rows yet."""
+    return first.y if first.y is not None and (len(first.y.ids) or not first.n_rows) else None
+
+
+def _telling_of_values(chunks: Iterator[Chunk], writer: Writer, kind: str) -> Iterator[Chunk]:
+    """Warns at the first labels whose values the format cannot hold."""
+    told = "label values" in writer.holds
+    for chunk in chunks:
+        if not told and chunk.y is not None and len(chunk.y.values) and not (chunk.y.values == 1).all():
+            warnings.warn(
+                f"{writer.path}: the {kind} format does not hold label values.", LossWarning, stacklevel=2
+            )
+            told = True
         yield chunk
 
 
@@ -283,10 +303,6 @@ def _checked_options(kind: str, options: dict[str, Any]) -> dict[str, Any]:
             told = ", ".join(sorted(known)) or "none"
             raise ParameterError(f"Writing {kind} has no option '{name}'. Its options: {told}.")
     return options
-
-
-def _valued(chunk: Chunk) -> bool:
-    return chunk.y is not None and len(chunk.y.values) > 0 and not bool((chunk.y.values == 1).all())
 
 
 def _parts_of(x: Any, texts: Any, y: Any, facts: Facts, valued: bool) -> set[str]:

@@ -33,7 +33,7 @@ class JsonReader(Reader):
         n_labels = MOST if options.known_labels is None else options.known_labels
         self.n_rows, largest_feature, largest_label, any_line = 0, -1, -1, False
         has: dict[str, bool] = {}
-        unlabelled = (0, 0)
+        labelled, unlabelled = False, (0, 0)
         for block in self._lines.blocks("read"):
             any_line = True
             result = _native.data.parse_json(
@@ -50,30 +50,27 @@ class JsonReader(Reader):
                 raise self._lines.error(*result["error"])
             rows = result["rows"]
             if rows and not has:
-                has = {what: result[f"has_{what}"][1] >= 0 for what in ("text", "x", "y")}
+                has = {what: result[f"has_{what}"][1] >= 0 for what in ("text", "x")}
                 has["text"] = has["text"] and result["has_text"][2] != _first_row(result)
                 has["x"] = has["x"] and result["has_x"][2] != _first_row(result)
             self._same_parts(result, has)
             if rows and result["has_y"][0] < rows:
                 first = self._lines.line + result["has_y"][2] + 1
                 unlabelled = (unlabelled[0] + rows - result["has_y"][0], unlabelled[1] or first)
-            has["y"] = has.get("y", False) or result["has_y"][0] > 0
+            labelled = labelled or result["has_y"][0] > 0
             largest_feature = max(largest_feature, result["largest_feature"])
             largest_label = max(largest_label, result["largest_label"])
             self.repairs.note_block(result["repairs"], self.name, self._lines.line)
             self._lines.consume(len(block), result["lines"])
             self.n_rows += rows
-            yield Chunk(
-                rows,
-                result["texts"] if has.get("text") else None,
-                sparse_of(result, "x") if has.get("x") else None,
-                sparse_of(result, "y"),
-            )
+            if rows:
+                texts = result["texts"] if has["text"] else None
+                yield Chunk(rows, texts, sparse_of(result, "x") if has["x"] else None, sparse_of(result, "y"))
         if not any_line or not self.n_rows:
             raise DataError("the file is empty.", path=self.name, line=1)
-        if has["y"]:
+        if labelled:
             self.repairs.note("rows without a label field", unlabelled[0], self.name, unlabelled[1])
-        self.has_labels = has["y"]
+        self.has_labels = labelled
         if self.n_features is None:
             self.n_features = largest_feature + 1
         finish_labels(self, self._table, largest_label)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -171,10 +170,14 @@ class TableWriter(Writer):
                 )
 
     def _write_rows(self, rows: list[list[str]]) -> None:
-        out = io.StringIO(newline="")
-        csv.writer(out, delimiter=self.delimiter, lineterminator="\n").writerows(rows)
+        special = re.compile('["\r\n' + re.escape(self.delimiter) + "]")  # a bare \r could end up before a \n
+
+        def field(text: str) -> str:
+            return '"' + text.replace('"', '""') + '"' if special.search(text) else text
+
+        lines = [self.delimiter.join(map(field, row)) or '""' for row in rows]  # a blank line would be no row
         try:
-            self._file.write(out.getvalue().encode())
+            self._file.write("".join(line + "\n" for line in lines).encode())
         except UnicodeEncodeError as error:
             raise DataError(f"a text cannot be written as UTF-8: {error.reason}.", path=self.path) from None
 
