@@ -25,6 +25,12 @@ NB_MODULE(_native, m) {
   nb::set_leak_warnings(false);
   m.def("active_isa", [] { return isa_name(active_isa()); }, "The instruction set that kernels use now.");
   m.def("machine_isa", [] { return isa_name(machine_isa()); }, "The best instruction set of this machine.");
+  m.def(
+      "csr_flaws",
+      [](nb::object indptr, In<int32_t> indices, In<float> data, int64_t n_cols) {
+        return csr_flaws(CsrArg(std::move(indptr), indices, data, n_cols).view());
+      },
+      "Checks the structure of a CSR matrix (ValueError); gives bits: 1 unsorted, 2 duplicates, 4 not finite.");
   room(m, "data", bind_data);
   room(m, "text", bind_text);
   room(m, "labels", bind_labels);

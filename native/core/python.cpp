@@ -60,6 +60,20 @@ void CsrArg::take(nb::object indptr, int64_t n_cols) {
   check_csr(view_, static_cast<int64_t>(indices_.shape(0)));
 }
 
+int csr_flaws(const CsrView& m) {
+  int flaws = 0;
+  for (int64_t i = 0; i < m.n_rows; ++i)
+    for (int64_t p = m.indptr[i] + 1; p < m.indptr[i + 1]; ++p) {
+      flaws |= m.indices[p] < m.indices[p - 1] ? 1 : 0;
+      flaws |= m.indices[p] == m.indices[p - 1] ? 2 : 0;
+    }
+  const int64_t nnz = m.nnz();
+  bool finite = true;
+  // x - x is 0 for finite x and NaN otherwise.
+  for (int64_t p = 0; p < nnz; ++p) finite &= m.data[p] - m.data[p] == 0.0f;
+  return flaws | (finite ? 0 : 4);
+}
+
 WatchPython::WatchPython(nb::object report) : report_(std::move(report)) {
   watch_.poll = [this](int64_t done) {
     nb::gil_scoped_acquire gil;

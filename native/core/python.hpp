@@ -66,6 +66,9 @@ class CsrArg {
   CsrView view_;
 };
 
+/// What canonical float32 CSR must not be: bits 1 unsorted rows, 2 duplicates in a sorted row, 4 a value not finite.
+int csr_flaws(const CsrView& m);
+
 /// Progress of a long kernel: `report` is None or a Python callable that takes the units done so far. It is called on
 /// the calling thread every 50 ms or so; Ctrl-C and exceptions of the callable stop the kernel and come out of the call.
 class WatchPython {

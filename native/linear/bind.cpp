@@ -1,7 +1,185 @@
+// longtail._native.linear: training of one level of a tree, and the predictor.
 #include "core/python.hpp"
+#include "linear/features.hpp"
+#include "linear/predictor.hpp"
+#include "linear/train.hpp"
 
 namespace longtail {
 
-void bind_linear(nb::module_& m) { (void)m; }
+namespace {
+
+ScoreKind score_kind_of(const std::string& name) {
+  if (name == "hinge") return ScoreKind::hinge;
+  if (name == "sigmoid") return ScoreKind::sigmoid;
+  if (name == "raw") return ScoreKind::raw;
+  throw std::invalid_argument("scores are hinge, sigmoid or raw, got " + name);
+}
+
+SearchParams search_params(int32_t k, int64_t beam, const std::string& node_score, const std::string& label_score,
+                           int power, bool bound, int32_t per_tree) {
+  if (k < 1 || beam < 1 || power < 1 || per_tree < 1) throw std::invalid_argument("k, beam and power must be positive");
+  SearchParams p;
+  p.k = k;
+  p.beam = beam;
+  p.node_score = score_kind_of(node_score);
+  p.label_score = score_kind_of(label_score);
+  p.power = power;
+  p.bound = bound;
+  p.per_tree = per_tree;
+  return p;
+}
+
+/// X as Python gives it: CSR arrays, or None, None and a dense matrix.
+struct ExamplesArg {
+  ExamplesArg(const nb::object& indptr, const nb::object& indices, const nb::object& data, int64_t n_features) {
+    view.n_features = n_features;
+    if (indptr.is_none()) {
+      dense_ = nb::cast<In<float, 2>>(data);
+      if (static_cast<int64_t>(dense_.shape(1)) != n_features)
+        throw std::invalid_argument("X has " + std::to_string(dense_.shape(1)) + " columns, expected " +
+                                    std::to_string(n_features) + ".");
+      view.dense = true;
+      view.values = dense_.data();
+      view.n_rows = static_cast<int64_t>(dense_.shape(0));
+    } else {
+      sparse_ = std::make_unique<CsrArg>(indptr, nb::cast<In<int32_t>>(indices), nb::cast<In<float>>(data), n_features);
+      view.sparse = sparse_->view();
+      view.n_rows = view.sparse.n_rows;
+    }
+  }
+  Examples view;
+
+ private:
+  std::unique_ptr<CsrArg> sparse_;
+  In<float, 2> dense_;
+};
+
+/// OUT: (square norm of each row, internal number of each feature, how many features occur).
+nb::tuple survey(nb::object indptr, nb::object indices, nb::object data, int64_t n_features, int threads) {
+  const ExamplesArg x(indptr, indices, data, n_features);
+  std::vector<float> norms;
+  std::vector<int32_t> rank;
+  int64_t n_internal = 0;
+  {
+    GilRelease release;
+    norms = square_norms(x.view, threads);
+    n_internal = rank_features(x.view, threads, rank);
+  }
+  return nb::make_tuple(to_numpy(std::move(norms)), to_numpy(std::move(rank)), n_internal);
+}
+
+/// IN: the plan of a level (see LevelPlan), rows of each label, examples. OUT: the arrays of the level, statistics.
+nb::tuple train(In<int64_t> child_ptr, In<int32_t> child, In<int64_t> label_begin, In<int64_t> label_end,
+                In<int32_t> order, bool all_rows, nb::object extra_ptr, nb::object extra, nb::object rows_ptr,
+                In<int32_t> rows, nb::object x_indptr, nb::object x_indices, nb::object x_data, In<float> square_norm,
+                nb::object cost, In<int32_t> rank, int64_t n_internal, const std::string& loss, float c, float bias,
+                float tol, int max_iter, float threshold, const std::string& weights, uint64_t seed, int threads,
+                nb::object report) {
+  const auto n_rows = static_cast<int64_t>(square_norm.shape(0));
+  const auto n_features = static_cast<int64_t>(rank.shape(0));
+  const ExamplesArg examples(x_indptr, x_indices, x_data, n_features);
+  const Examples& x = examples.view;
+  if (x.n_rows != n_rows) throw std::invalid_argument("X and the row norms do not fit each other");
+  const auto n_chunks = static_cast<int64_t>(child_ptr.shape(0)) - 1;
+  const auto n_children = static_cast<int64_t>(child.shape(0));
+  if (n_chunks < 1 || child_ptr.data()[0] != 0 || child_ptr.data()[n_chunks] != n_children ||
+      static_cast<int64_t>(label_begin.shape(0)) != n_children || static_cast<int64_t>(label_end.shape(0)) != n_children)
+    throw std::invalid_argument("the plan of the level does not fit together");
+  for (int64_t i = 0; i < n_chunks; ++i) {
+    const int64_t size = child_ptr.data()[i + 1] - child_ptr.data()[i];
+    if (size < 1 || size > kMaxChildren)
+      throw std::invalid_argument("a tree node has " + std::to_string(size) + " children, expected 1 to " +
+                                  std::to_string(kMaxChildren));
+  }
+  const auto n_order = static_cast<int64_t>(order.shape(0));
+  for (int64_t j = 0; j < n_children; ++j)
+    if (label_begin.data()[j] < 0 || label_end.data()[j] < label_begin.data()[j] || label_end.data()[j] > n_order)
+      throw std::invalid_argument("the plan of the level names labels that do not exist");
+  const CsrArg rows_of_label(rows_ptr, rows, n_rows);
+  for (int64_t i = 0; i < n_order; ++i)
+    if (order.data()[i] < 0 || order.data()[i] >= rows_of_label.view().n_rows)
+      throw std::invalid_argument("the plan of the level names labels that do not exist");
+  for (int64_t f = 0; f < n_features; ++f)
+    if (rank.data()[f] < -1 || rank.data()[f] >= n_internal) throw std::invalid_argument("a feature rank is out of range");
+
+  LevelPlan plan;
+  plan.n_chunks = n_chunks;
+  plan.child_ptr = child_ptr.data();
+  plan.label_begin = label_begin.data();
+  plan.label_end = label_end.data();
+  plan.order = order.data();
+  plan.all_rows = all_rows;
+  std::unique_ptr<CsrArg> negatives;
+  if (!extra_ptr.is_none()) {
+    negatives = std::make_unique<CsrArg>(extra_ptr, nb::cast<In<int32_t>>(extra), n_rows);
+    plan.extra = negatives->view();
+    if (plan.extra.n_rows != n_chunks) throw std::invalid_argument("extra rows do not fit the level");
+  }
+  In<float> costs;
+  if (!cost.is_none()) {
+    costs = nb::cast<In<float>>(cost);
+    if (static_cast<int64_t>(costs.shape(0)) != n_rows) throw std::invalid_argument("cost must have one value per row");
+  }
+
+  TrainParams params;
+  if (loss != "squared_hinge" && loss != "logistic") throw std::invalid_argument("unknown loss " + loss);
+  params.solver = {loss == "logistic" ? Loss::logistic : Loss::squared_hinge, bias, tol, max_iter};
+  params.c = c;
+  params.threshold = threshold;
+  params.type = value_type_of(weights);
+  params.seed = seed;
+  params.threads = std::max(threads, 1);
+  TrainStats stats;
+  WatchPython watch(report);
+  Level level;
+  {
+    GilRelease release;
+    level = train_level(plan, rows_of_label.view(), x, square_norm.data(), cost.is_none() ? nullptr : costs.data(),
+                        rank.data(), n_internal, std::vector<int32_t>(child.data(), child.data() + n_children), params,
+                        stats, watch.get());
+  }
+  nb::dict facts;
+  facts["passes"] = stats.passes;
+  facts["blocks"] = stats.blocks;
+  facts["unfinished"] = stats.unfinished;
+  return nb::make_tuple(level_to_python(std::move(level)), facts);
+}
+
+}  // namespace
+
+void bind_linear(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("survey", &survey, "indptr"_a.none(), "indices"_a.none(), "data"_a, "n_features"_a, "threads"_a);
+  m.def("train_level", &train, "child_ptr"_a, "child"_a, "label_begin"_a, "label_end"_a, "order"_a, nb::kw_only(),
+        "all_rows"_a, "extra_ptr"_a.none(), "extra"_a.none(), "rows_ptr"_a, "rows"_a, "x_indptr"_a.none(), "x_indices"_a.none(),
+        "x_data"_a, "square_norm"_a, "cost"_a.none(), "rank"_a, "n_internal"_a, "loss"_a, "c"_a, "bias"_a, "tol"_a,
+        "max_iter"_a, "threshold"_a, "weights"_a, "seed"_a, "threads"_a, "report"_a.none());
+
+  nb::class_<Predictor::Options>(m, "SearchOptions")
+      .def(
+          "__init__",
+          [](Predictor::Options* self, int32_t k, int64_t beam, const std::string& node_score,
+             const std::string& label_score, int power, bool bound, int32_t per_tree, nb::object only_ptr,
+             nb::object only, nb::object exclude_ptr, nb::object exclude, int threads, nb::object report) {
+            const SearchParams search = search_params(k, beam, node_score, label_score, power, bound, per_tree);
+            new (self) Predictor::Options{search,  std::move(only_ptr),     std::move(only), std::move(exclude_ptr),
+                                          std::move(exclude), std::max(threads, 1), std::move(report)};
+          },
+          nb::kw_only(), "k"_a, "beam"_a, "node_score"_a, "label_score"_a, "power"_a, "bound"_a, "per_tree"_a,
+          "only_ptr"_a.none() = nb::none(), "only"_a.none() = nb::none(), "exclude_ptr"_a.none() = nb::none(),
+          "exclude"_a.none() = nb::none(), "threads"_a = 1, "report"_a.none() = nb::none());
+
+  nb::class_<Predictor>(m, "Predictor")
+      .def(nb::init<nb::list, In<int32_t>, int64_t, int64_t, const std::string&, bool, bool, int>(), "trees"_a,
+           "rank"_a, "n_internal"_a, "n_labels"_a, "weights"_a, nb::kw_only(), "deep"_a = true, "partial"_a = false,
+           "threads"_a = 1)
+      .def("predict_sparse", &Predictor::predict_sparse)
+      .def("predict_dense", &Predictor::predict_dense)
+      .def("frontier_sparse", &Predictor::frontier_sparse)
+      .def("frontier_dense", &Predictor::frontier_dense)
+      .def("path", &Predictor::path)
+      .def("child_weights", &Predictor::child_weights)
+      .def("repacked", &Predictor::repacked);
+}
 
 }  // namespace longtail

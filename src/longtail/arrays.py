@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from . import _native
 from .errors import DataError
 
 __all__ = ["CSR", "Dense", "Features", "as_csr", "as_features", "is_sparse"]
@@ -45,19 +46,51 @@ def as_csr(x: Any, name: str, *, n_cols: int | None = None) -> CSR:
     if kind not in "fiub":
         raise DataError(f"{name} must hold numbers. Got dtype {x.dtype} instead.")
     csr = x if x.format == "csr" else x.tocsr()
-    _check_structure(csr, name)
-    if not csr.has_canonical_format:
-        csr = csr.copy() if csr is x else csr
-        csr.sum_duplicates()
+    if len(csr.indptr) and len(csr.indices) > csr.indptr[-1] >= 0:  # SciPy allows room behind the last entry
+        nnz = int(csr.indptr[-1])
+        csr = _rebuilt(csr, csr.indptr, csr.indices[:nnz], csr.data[:nnz])
     data = np.ascontiguousarray(csr.data, dtype=np.float32)
-    indices = np.ascontiguousarray(csr.indices, dtype=np.int32)
-    _check_finite(data, name)
-    if data is csr.data and indices is csr.indices:
-        return csr
-    indptr = csr.indptr
-    out = type(csr)((csr.shape[0], csr.shape[1]), dtype=np.float32)
+    indices = _as_int32(csr, name)
+    flaws = _flaws(csr.indptr, indices, data, csr.shape, name)
+    if flaws & 4:
+        _check_finite(data, name)
+    if data is not csr.data or indices is not csr.indices:
+        csr = _rebuilt(csr, csr.indptr, indices, data)
+    if flaws & 3:
+        csr = csr.copy() if csr is x else csr
+        csr.has_canonical_format = False
+        csr.has_sorted_indices = False
+        csr.sum_duplicates()
+        _check_finite(csr.data, name)
+    return csr
+
+
+def _as_int32(csr: CSR, name: str) -> npt.NDArray[np.int32]:
+    """Column ids, checked before they could wrap around."""
+    ids = csr.indices
+    if ids.dtype == np.int32:
+        return np.ascontiguousarray(ids)
+    if len(ids) and (ids.min() < 0 or ids.max() >= csr.shape[1]):
+        at = int(np.flatnonzero((ids < 0) | (ids >= csr.shape[1]))[0])
+        row = int(np.searchsorted(csr.indptr, at, side="right")) - 1
+        raise DataError(f"{name} has column {ids[at]} in row {row}, expected 0 to {csr.shape[1] - 1}.")
+    return ids.astype(np.int32)
+
+
+def _flaws(
+    indptr: Any, indices: npt.NDArray[np.int32], data: npt.NDArray[np.float32], shape: Any, name: str
+) -> int:
+    if len(indptr) != shape[0] + 1:
+        raise DataError(f"{name} has {len(indptr)} row pointers, expected {shape[0] + 1}.")
+    try:
+        return _native.csr_flaws(np.ascontiguousarray(indptr), indices, data, shape[1])
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{name}: {error}") from None
+
+
+def _rebuilt(csr: CSR, indptr: Any, indices: npt.NDArray[np.int32], data: npt.NDArray[np.float32]) -> CSR:
+    out = type(csr)(csr.shape, dtype=np.float32)
     out.data, out.indices, out.indptr = data, indices, indptr
-    out.has_canonical_format = True
     return out
 
 
@@ -78,22 +111,6 @@ def as_features(x: Any, name: str = "X", *, n_cols: int | None = None) -> Featur
     dense = np.ascontiguousarray(array, dtype=np.float32)
     _check_finite(dense, name)
     return dense
-
-
-def _check_structure(csr: CSR, name: str) -> None:
-    """What SciPy does not check of arrays that were put together by hand."""
-    indptr, indices = csr.indptr, csr.indices
-    if len(indptr) != csr.shape[0] + 1 or indptr[0] != 0 or indptr[-1] > len(indices):
-        raise DataError(f"{name} has row pointers that do not fit its {csr.shape[0]} rows and {len(indices)} entries.")
-    if len(indices) != len(csr.data) or indptr[-1] != len(indices):
-        raise DataError(f"{name} has {len(indices)} column ids, {len(csr.data)} values and row pointers to {indptr[-1]}.")
-    if np.any(indptr[1:] < indptr[:-1]):
-        row = int(np.flatnonzero(indptr[1:] < indptr[:-1])[0])
-        raise DataError(f"{name} has row pointers that fall at row {row}.")
-    if len(indices) and (indices.min() < 0 or indices.max() >= csr.shape[1]):
-        at = int(np.flatnonzero((indices < 0) | (indices >= csr.shape[1]))[0])
-        row = int(np.searchsorted(indptr, at, side="right")) - 1
-        raise DataError(f"{name} has column {indices[at]} in row {row}, expected 0 to {csr.shape[1] - 1}.")
 
 
 def _check_finite(values: npt.NDArray[np.float32], name: str) -> None:

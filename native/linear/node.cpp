@@ -1,0 +1,106 @@
+#include "linear/node.hpp"
+
+#include <cstring>
+
+#include "core/bits.hpp"
+#include "core/random.hpp"
+#include "linear/layout.hpp"
+
+namespace longtail {
+
+NodeScratch::NodeScratch(int64_t n_rows, int64_t n_features)
+    : local_row_(static_cast<size_t>(n_rows), -1), local_feature_(static_cast<size_t>(n_features), -1) {}
+
+void NodeScratch::collect_rows(const LevelPlan& plan, const CsrView& rows_of_label, int64_t chunk, uint64_t seed) {
+  const int64_t first = plan.child_ptr[chunk];
+  const int64_t n_children = plan.child_ptr[chunk + 1] - first;
+  rows.clear();
+  const auto add = [this](int32_t row) {
+    if (local_row_[static_cast<size_t>(row)] < 0) {
+      local_row_[static_cast<size_t>(row)] = 0;
+      rows.push_back(row);
+    }
+  };
+  const auto each_positive = [&](int64_t j, auto&& visit) {
+    for (int64_t l = plan.label_begin[first + j]; l < plan.label_end[first + j]; ++l) {
+      const int32_t label = plan.order[l];
+      for (int64_t p = rows_of_label.indptr[label]; p < rows_of_label.indptr[label + 1]; ++p)
+        visit(rows_of_label.indices[p]);
+    }
+  };
+
+  if (plan.all_rows) {
+    for (size_t i = 0; i < local_row_.size(); ++i) rows.push_back(static_cast<int32_t>(i));
+  } else {
+    for (int64_t j = 0; j < n_children; ++j) each_positive(j, add);
+    if (plan.extra.n_rows > 0)
+      for (int64_t p = plan.extra.indptr[chunk]; p < plan.extra.indptr[chunk + 1]; ++p) add(plan.extra.indices[p]);
+  }
+  Random(seed).shuffle(rows.data(), static_cast<int64_t>(rows.size()));
+  for (size_t i = 0; i < rows.size(); ++i) local_row_[static_cast<size_t>(rows[i])] = static_cast<int32_t>(i);
+
+  positive.assign(static_cast<size_t>(n_blocks_of(n_children)) * rows.size(), 0);
+  for (int64_t j = 0; j < n_children; ++j) {
+    uint16_t* block = positive.data() + static_cast<size_t>(j / kBlock) * rows.size();
+    const auto bit = static_cast<uint16_t>(1u << (j % kBlock));
+    each_positive(j, [&](int32_t row) {
+      uint16_t& mask = block[local_row_[static_cast<size_t>(row)]];
+      mask = static_cast<uint16_t>(mask | bit);
+    });
+  }
+  for (const int32_t row : rows) local_row_[static_cast<size_t>(row)] = -1;
+}
+
+void NodeScratch::compact(const Examples& x, const float* square_norm, const float* cost, float c, NodeRows& out) {
+  const size_t n = rows.size();
+  out.n_rows = static_cast<int64_t>(n);
+  out.dense = x.dense;
+  out.square_norm.resize(n);
+  out.cost.resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    out.square_norm[i] = square_norm[rows[i]];
+    out.cost[i] = cost == nullptr ? c : c * cost[rows[i]];
+  }
+  features.clear();
+  out.index.clear();
+  out.row_ptr.clear();
+  if (x.dense) {
+    for (int64_t f = 0; f < x.n_features; ++f) features.push_back(static_cast<int32_t>(f));
+    out.value.resize(n * static_cast<size_t>(x.n_features));
+    for (size_t i = 0; i < n; ++i)
+      std::memcpy(out.value.data() + i * static_cast<size_t>(x.n_features), x.values + rows[i] * x.n_features,
+                  static_cast<size_t>(x.n_features) * sizeof(float));
+    out.n_features = static_cast<int32_t>(x.n_features);
+    return;
+  }
+
+  size_t nnz = 0;
+  for (const int32_t row : rows) nnz += static_cast<size_t>(x.sparse.row_nnz(row));
+  out.row_ptr.resize(n + 1);
+  out.index.resize(nnz);
+  out.value.resize(nnz);
+  out.row_ptr[0] = 0;
+  constexpr size_t kAhead = 8;
+  size_t q = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) {
+      prefetch(x.sparse.indices + x.sparse.indptr[rows[i + kAhead]]);
+      prefetch(x.sparse.data + x.sparse.indptr[rows[i + kAhead]]);
+    }
+    const int64_t begin = x.sparse.indptr[rows[i]], end = x.sparse.indptr[rows[i] + 1];
+    for (int64_t p = begin; p < end; ++p, ++q) {
+      int32_t& local = local_feature_[static_cast<size_t>(x.sparse.indices[p])];
+      if (local < 0) {
+        local = static_cast<int32_t>(features.size());
+        features.push_back(x.sparse.indices[p]);
+      }
+      out.index[q] = static_cast<uint32_t>(local);
+    }
+    std::memcpy(out.value.data() + out.row_ptr[i], x.sparse.data + begin, static_cast<size_t>(end - begin) * sizeof(float));
+    out.row_ptr[i + 1] = static_cast<int64_t>(q);
+  }
+  for (const int32_t f : features) local_feature_[static_cast<size_t>(f)] = -1;
+  out.n_features = static_cast<int32_t>(features.size());
+}
+
+}  // namespace longtail

@@ -1,0 +1,43 @@
+// One binary classifier for each of sixteen sibling labels, trained at once by dual coordinate descent.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/isa.hpp"
+
+namespace longtail {
+
+enum class Loss : int { squared_hinge = 0, logistic = 1 };
+
+/// The rows of one tree node, with features numbered as they occur there; in the order in which the solver visits them.
+struct NodeRows {
+  int64_t n_rows = 0;
+  int32_t n_features = 0;
+  bool dense = false;              // then value is [n_rows][n_features] and index is not used
+  std::vector<int64_t> row_ptr;    // [n_rows + 1]
+  std::vector<uint32_t> index;     // [nnz] local features
+  std::vector<float> value;        // [nnz]
+  std::vector<float> square_norm;  // [n_rows], the bias feature included
+  std::vector<float> cost;         // [n_rows], C times the weight of the example
+};
+
+struct SolverParams {
+  Loss loss = Loss::squared_hinge;
+  float bias = 1.0f;  // value of the bias feature; 0 for none
+  float tol = 0.1f;   // a lane is done when its projected gradients span no more than this
+  int max_iter = 100;
+};
+
+/// min_w ½‖w‖² + Σ_i cost_i · loss(y_i · w·x_i) for each lane of `lanes`.
+/// IN rows, positive[n_rows] (bit j: the row is positive for lane j). OUT weights[(n_features + 1) * 16], the last row
+/// being the weights of the bias feature. SCRATCH dual[n_rows * 16]. Gives the number of passes over the rows.
+LT_DECLARE(int solve_block(const NodeRows& rows, const uint16_t* positive, uint32_t lanes, const SolverParams& params,
+                           uint64_t seed, float* weights, float* dual))
+
+/// Keeps the weights whose size is above the threshold, features in the order of `order`.
+/// OUT masks[n]: which lanes are kept; values: what is kept, feature by feature, lanes rising.
+LT_DECLARE(void compress_block(const float* weights, const int32_t* order, int64_t n, float threshold, uint16_t* masks,
+                               std::vector<float>& values))
+
+}  // namespace longtail

@@ -1,0 +1,208 @@
+// See solver.hpp. Weights are laid out [feature][16 labels]: one cache line a feature, one pass over the rows for all
+// sixteen labels. Lanes that have converged are masked out.
+#include "linear/solver.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/random.hpp"
+#include "core/simd_headers.hpp"
+
+#include "core/isa_begin.hpp"
+#include "core/simd16.hpp"
+
+namespace longtail {
+namespace LT_ISA {
+
+namespace {
+
+// Rows were shuffled when they were gathered. A pass visits runs of them in a new random order: nearly as random as
+// single rows, and the memory is read in streams.
+constexpr int64_t kRun = 16;
+
+struct Row {
+  const uint32_t* index;
+  const float* value;
+  int64_t n;
+};
+
+template <bool dense>
+inline Row row_at(const NodeRows& rows, int64_t i) {
+  if (dense) return {nullptr, rows.value.data() + i * rows.n_features, rows.n_features};
+  const int64_t begin = rows.row_ptr[i];
+  return {rows.index.data() + begin, rows.value.data() + begin, rows.row_ptr[i + 1] - begin};
+}
+
+template <bool dense>
+inline const float* weights_of(const float* weights, const Row& row, int64_t p) {
+  return weights + 16 * static_cast<size_t>(dense ? p : row.index[p]);
+}
+
+// Four sums side by side hide the latency of addition; their order is part of the result.
+template <bool dense>
+inline F16x dot(const float* weights, const Row& row, F16x start) {
+  F16x a = start, b = fill(0.0f), c = fill(0.0f), d = fill(0.0f);
+  int64_t p = 0;
+  for (; p + 4 <= row.n; p += 4) {
+    a = a + load(weights_of<dense>(weights, row, p)) * fill(row.value[p]);
+    b = b + load(weights_of<dense>(weights, row, p + 1)) * fill(row.value[p + 1]);
+    c = c + load(weights_of<dense>(weights, row, p + 2)) * fill(row.value[p + 2]);
+    d = d + load(weights_of<dense>(weights, row, p + 3)) * fill(row.value[p + 3]);
+  }
+  for (; p < row.n; ++p) a = a + load(weights_of<dense>(weights, row, p)) * fill(row.value[p]);
+  return (a + b) + (c + d);
+}
+
+template <bool dense>
+inline void add_row(float* weights, const Row& row, F16x step) {
+  for (int64_t p = 0; p < row.n; ++p) {
+    float* w = weights + 16 * static_cast<size_t>(dense ? p : row.index[p]);
+    store(w, load(w) + step * fill(row.value[p]));
+  }
+}
+
+/// One row of the squared hinge's dual: 0 ≤ α, gradient y·w·x - 1 + α/(2c).
+struct SquaredHinge {
+  static F16x start() { return fill(0.0f); }
+
+  F16x lowest = fill(std::numeric_limits<float>::infinity());
+  F16x highest = fill(-std::numeric_limits<float>::infinity());
+  Mask unfinished(float tol) const { return greater(highest - lowest, fill(tol)); }
+
+  inline F16x step(F16x margin, F16x sign, F16x& alpha, float cost, float square_norm, Mask active) {
+    const float diagonal = 0.5f / cost;
+    const F16x zero = fill(0.0f);
+    const F16x gradient = (sign * margin - fill(1.0f)) + alpha * fill(diagonal);
+    const Mask at_bound = ~greater(alpha, zero) & kAllLanes;
+    const F16x projected = blend(at_bound, gradient, min(gradient, zero));
+    lowest = min(lowest, projected);
+    highest = max(highest, projected);
+    const F16x next = max(alpha - gradient * fill(1.0f / (square_norm + diagonal)), zero);
+    const F16x change = keep(active, next - alpha);
+    alpha = alpha + change;
+    return change * sign;
+  }
+};
+
+/// One row of the logistic loss's dual: 0 < α < c. It is kept as u with α = c·sigmoid(u), in which the gradient is
+/// u + y·w·x, and the one-dimensional problem has a root that a few guarded Newton steps find.
+struct Logistic {
+  static F16x start() { return fill(-20.0f); }
+
+  F16x largest = fill(0.0f);
+  Mask unfinished(float tol) const { return greater(largest, fill(tol)); }
+
+  inline F16x step(F16x margin, F16x sign, F16x& u, float cost, float square_norm, Mask active) {
+    const F16x gradient = u + sign * margin;
+    // At the starting value α is zero as far as floats can tell, and only a wish to grow counts.
+    const Mask at_start = ~greater(u, start()) & kAllLanes;
+    const F16x projected = blend(at_start, gradient, min(gradient, fill(0.0f)));
+    largest = max(largest, abs(projected));
+    if ((greater(abs(projected), fill(1e-6f)) & active) == 0) return fill(0.0f);
+
+    const F16x old = alpha_of(u, cost);
+    const F16x base = sign * margin - old * fill(square_norm);
+    F16x low = fill(0.0f) - base - fill(square_norm * cost), high = fill(0.0f) - base;
+    F16x v = min(max(u, low), high);
+    for (int i = 0; i < 12; ++i) {
+      const F16x e = exp(fill(0.0f) - abs(v));
+      const F16x tail = e / (fill(1.0f) + e);  // sigmoid(-|v|)
+      const F16x s = blend(greater(v, fill(0.0f)), tail, fill(1.0f) - tail);
+      const F16x value = (v + base) + s * fill(square_norm * cost);
+      const F16x slope = fill(1.0f) + (tail * (fill(1.0f) - tail)) * fill(square_norm * cost);
+      const Mask above = greater(value, fill(0.0f));
+      high = blend(above, high, v);
+      low = blend(above, v, low);
+      F16x next = v - value / slope;
+      const Mask outside = greater(low, next) | greater(next, high);
+      next = blend(outside, next, (low + high) * fill(0.5f));
+      const Mask moving = greater(abs(next - v), fill(1e-5f) * max(abs(v), fill(1.0f))) & active;
+      v = next;
+      if (moving == 0) break;
+    }
+    v = max(v, start());
+    v = blend(active, u, v);
+    const F16x change = keep(active, alpha_of(v, cost) - old);
+    u = v;
+    return change * sign;
+  }
+
+  static inline F16x alpha_of(F16x u, float cost) {
+    const F16x e = exp(fill(0.0f) - abs(u));
+    const F16x tail = e / (fill(1.0f) + e);
+    const F16x alpha = blend(greater(u, fill(0.0f)), tail, fill(1.0f) - tail) * fill(cost);
+    return keep(greater(u, start()), alpha);
+  }
+};
+
+template <class LossStep, bool dense>
+int solve(const NodeRows& rows, const uint16_t* positive, Mask lanes, const SolverParams& params, uint64_t seed,
+          float* weights, float* dual) {
+  const size_t n_weights = (static_cast<size_t>(rows.n_features) + 1) * 16;
+  std::fill(weights, weights + n_weights, 0.0f);
+  float* bias_weights = weights + n_weights - 16;
+  for (int64_t i = 0; i < rows.n_rows; ++i) store(dual + 16 * i, LossStep::start());
+
+  const int64_t n_runs = (rows.n_rows + kRun - 1) / kRun;
+  std::vector<int64_t> runs(static_cast<size_t>(n_runs));
+  for (int64_t r = 0; r < n_runs; ++r) runs[static_cast<size_t>(r)] = r;
+  Random random(seed);
+  const F16x bias = fill(params.bias);
+  Mask active = lanes;
+  int pass = 0;
+  while (pass < params.max_iter && active != 0) {
+    ++pass;
+    random.shuffle(runs.data(), n_runs);
+    LossStep loss;
+    for (int64_t r = 0; r < n_runs; ++r) {
+      const int64_t begin = runs[static_cast<size_t>(r)] * kRun;
+      const int64_t end = std::min(begin + kRun, rows.n_rows);
+      for (int64_t i = begin; i < end; ++i) {
+        const Row row = row_at<dense>(rows, i);
+        const F16x margin = dot<dense>(weights, row, load(bias_weights) * bias);
+        const F16x sign = blend(positive[i], fill(-1.0f), fill(1.0f));
+        F16x alpha = load(dual + 16 * i);
+        const F16x step = loss.step(margin, sign, alpha, rows.cost[i], rows.square_norm[i], active);
+        if (greater(abs(step), fill(0.0f)) == 0) continue;
+        store(dual + 16 * i, alpha);
+        add_row<dense>(weights, row, step);
+        store(bias_weights, load(bias_weights) + step * bias);
+      }
+    }
+    active &= loss.unfinished(params.tol);
+  }
+  return pass;
+}
+
+}  // namespace
+
+int solve_block(const NodeRows& rows, const uint16_t* positive, uint32_t lanes, const SolverParams& params,
+                uint64_t seed, float* weights, float* dual) {
+  if (params.loss == Loss::logistic)
+    return rows.dense ? solve<Logistic, true>(rows, positive, lanes, params, seed, weights, dual)
+                      : solve<Logistic, false>(rows, positive, lanes, params, seed, weights, dual);
+  return rows.dense ? solve<SquaredHinge, true>(rows, positive, lanes, params, seed, weights, dual)
+                    : solve<SquaredHinge, false>(rows, positive, lanes, params, seed, weights, dual);
+}
+
+void compress_block(const float* weights, const int32_t* order, int64_t n, float threshold, uint16_t* masks,
+                    std::vector<float>& values) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const Mask m = greater(abs(load(weights + 16 * static_cast<size_t>(order[i]))), fill(threshold));
+    masks[i] = static_cast<uint16_t>(m);
+    for (Mask rest = m; rest != 0; rest &= rest - 1) ++kept;
+  }
+  values.resize(static_cast<size_t>(kept));
+  float* out = values.data();
+  for (int64_t i = 0; i < n; ++i) {
+    const float* w = weights + 16 * static_cast<size_t>(order[i]);
+    for (int lane = 0; masks[i] >> lane != 0; ++lane)
+      if ((masks[i] >> lane) & 1) *out++ = w[lane];
+  }
+}
+
+}  // namespace LT_ISA
+}  // namespace longtail
+
+#include "core/isa_end.hpp"

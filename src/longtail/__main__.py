@@ -1,0 +1,5 @@
+"""``python -m longtail`` is the command ``longtail``."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,323 @@
+"""load, save and convert: the front of all formats."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import progress
+from ..errors import DataError, ParameterError
+from . import matrix_pair, npz
+from .chunk import Chunk, chunks_of_csr
+from .dataset import Dataset
+from .detect import check_format, detect, format_of_name
+from .jsonl import JsonReader, JsonWriter
+from .matrix_pair import PairReader, PairWriter
+from .npz import NpzReader, NpzWriter
+from .options import ReadOptions
+from .parquet import ParquetReader, ParquetWriter
+from .repairs import LossWarning
+from .source import Facts, Reader, Writer, gather
+from .sparse_text import SvmlightReader, SvmlightWriter, XmcReader, XmcWriter
+from .streams import Outputs, Source
+from .table import TableReader, TableWriter, TsvWriter
+from .text_folder import FolderReader, FolderWriter
+from .textfile import TextReader, TextWriter
+
+__all__ = ["convert", "load", "save"]
+
+_WRITERS: dict[str, type[Writer]] = {
+    "xmc": XmcWriter,
+    "pair": PairWriter,
+    "svmlight": SvmlightWriter,
+    "npz": NpzWriter,
+    "jsonl": JsonWriter,
+    "csv": TableWriter,
+    "tsv": TsvWriter,
+    "parquet": ParquetWriter,
+    "folder": FolderWriter,
+    "text": TextWriter,
+}
+_ROWS_PER_WRITE = 16384
+
+
+def load(path: Source, format: str | None = None, **options: Any) -> Dataset:
+    """Reads a data set of any known format; what was repaired is told in one RepairWarning.
+
+    `path` is a file, a folder, "-" for standard input, or an open binary file. `format` is one of "xmc", "pair",
+    "svmlight", "npz", "jsonl", "csv", "tsv", "parquet", "folder" and "text"; without it, names and contents decide.
+    Files compressed with gzip or zstd are read as they are. The options, of which each format uses its own:
+
+    - `split`: which part of a folder, such as "trn" or "tst" (default: the training part).
+    - `labels`: a LabelSet, a list of names or a file of names: the known labels, in order. Formats with ids get these
+      names; formats with names are read with these ids, and `unknown_labels` says what happens to other names:
+      "error" (default) or "drop".
+    - `n_features`, `n_labels`: sizes, where a file does not say them or is to be widened.
+    - `label_file`: the labels that go with a file of features (pair, npz), if their name does not tell.
+    - `zero_based` (svmlight): where feature ids start; "auto": at one unless an id 0 is seen.
+    - `text_field`, `label_field`, `features_field`: fields or columns (jsonl, csv, tsv, parquet). Several text fields
+      are joined by a blank.
+    - `label_separator` (";"), `delimiter`, `quote` (csv, tsv): between labels in a column, between columns, around
+      fields (None: quotes are plain characters).
+    - `encoding` ("utf-8") and `errors` ("strict", "replace", "ignore").
+    - `max_line`: the longest line that is accepted, in bytes (1 GiB).
+    - `block_bytes`, `threads`: how much is read at a time, and how many threads parse it. Neither changes the result.
+
+    >>> import io
+    >>> load(io.BytesIO(b"2 3 2\\n0,1 0:1.5 2:1\\n 1:2\\n"), format="xmc").Y.toarray().tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
+    """
+    reader = open_reader(path, format, ReadOptions.of(options))
+    dataset = gather(reader)
+    dense = (
+        getattr(reader, "matrices", (None, None))[0]
+        if isinstance(reader, NpzReader)
+        else getattr(reader, "dense", None)
+    )
+    if dense is not None and not sp.issparse(dense):
+        object.__setattr__(dataset, "X", dense)
+    reader.repairs.warn()
+    return dataset
+
+
+def open_reader(path: Source, format: str | None, options: ReadOptions) -> Reader:
+    """The reader of a source."""
+    kind = detect(path) if format is None else check_format(format)
+    if kind == "pair":
+        return _open_pair(path, options)
+    if kind == "npz":
+        if isinstance(path, (str, os.PathLike)) and Path(path).is_dir():
+            return FolderReader(path, options)
+        named = isinstance(path, (str, os.PathLike))
+        labels = options.label_file or (npz.label_file_beside(path) if named else None)  # type: ignore[arg-type]
+        return NpzReader(path, options, labels)
+    if kind == "folder":
+        if not isinstance(path, (str, os.PathLike)) or not Path(path).is_dir():
+            raise DataError("the 'folder' format needs a folder.", path=str(path))
+        return FolderReader(path, options)
+    _check_file(path)
+    simple: dict[str, Callable[[Source, ReadOptions], Reader]] = {
+        "xmc": XmcReader,
+        "svmlight": SvmlightReader,
+        "jsonl": JsonReader,
+        "csv": lambda source, o: TableReader(source, o, ","),
+        "tsv": lambda source, o: TableReader(source, o, "\t"),
+        "parquet": ParquetReader,
+        "text": TextReader,
+    }
+    return simple[kind](path, options)
+
+
+def _check_file(path: Source) -> None:
+    if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-":
+        if Path(path).is_dir():
+            raise DataError("a file is expected, this is a folder.", path=path)
+        if not Path(path).exists():
+            raise DataError("there is no such file.", path=path)
+
+
+def _open_pair(path: Source, options: ReadOptions) -> Reader:
+    if not isinstance(path, (str, os.PathLike)):
+        return PairReader(path, options, options.label_file)
+    here = Path(path)
+    if here.is_dir():
+        found = sorted(
+            p for pattern in ("*X_Xf.txt*", "X.txt*", "*_X.txt*", "features.txt*") for p in here.glob(pattern)
+        )
+        wanted = [p for p in found if p.name.startswith(options.split)] if options.split else found
+        if not wanted:
+            raise DataError("the folder holds no features' file such as trn_X_Xf.txt or X.txt.", path=here)
+        preferred = [p for p in wanted if p.name.startswith(("trn", "train", "X."))]
+        here = (preferred or wanted)[0]
+    return PairReader(here, options, options.label_file or matrix_pair.label_file_beside(here))
+
+
+def save(dataset: Dataset, path: str | os.PathLike[str], format: str | None = None, **options: Any) -> None:
+    """Writes a data set; the name's ending decides the format unless it is given. A folder for names without ending.
+
+    The files appear when they are complete, under their final names; names ending in .gz or .zst are compressed. What
+    the format cannot hold is told in a LossWarning, unless it is all there is to learn from, which is a DataError.
+    Options: `zero_based` (svmlight), `text_field`, `label_field`, `features_field` (jsonl, csv, tsv),
+    `label_separator`, `delimiter` (csv, tsv), `split` (folder), `label_file` (pair).
+    """
+    if not isinstance(dataset, Dataset):
+        raise ParameterError(
+            f"The 'dataset' parameter of save must be a Dataset. Got {type(dataset).__name__} instead."
+        )
+    kind = _format_to_write(path, format, has_text=dataset.texts is not None)
+    facts = Facts(dataset.n_rows, dataset.n_features, dataset.n_labels, dataset.labels, dataset.label_texts)
+    _prepare_parent(path)
+    x = None if dataset.X is None else dataset.X if sp.issparse(dataset.X) else sp.csr_matrix(dataset.X)
+    with Outputs() as files, progress.phase("write", dataset.n_rows, "rows") as update:
+        writer = _WRITERS[kind](path, facts, files, **_checked_options(kind, options))
+        valued = dataset.Y is not None and dataset.Y.nnz > 0 and not bool((dataset.Y.data == 1).all())
+        _check_losses(writer, kind, _parts_of(dataset.X, dataset.texts, dataset.Y, facts, valued))
+        if isinstance(writer, NpzWriter):
+            writer.write_matrices(dataset.X, dataset.Y)
+            return
+        chunks = chunks_of_csr(dataset.n_rows, dataset.texts, x, dataset.Y, _ROWS_PER_WRITE)
+        _write_all(writer, chunks, update)
+        writer.end(facts)
+
+
+def convert(
+    source: Source,
+    target: str | os.PathLike[str],
+    format: str | None = None,
+    to: str | None = None,
+    write: dict[str, Any] | None = None,
+    **options: Any,
+) -> Facts:
+    """Reads one format and writes another, row by row: memory does not grow with the file, except for npz and labels of folders.
+
+    `format` and `options` are those of ``load``, `to` and `write` the format and the options of ``save``. Formats that
+    begin with a header of sizes need to know them: a source that does not say its sizes is then read twice.
+    """
+    read_options = ReadOptions.of(options)
+    kind = format or detect(source)
+    reader = open_reader(source, kind, read_options)
+    chunks = reader.chunks()
+    try:
+        first = next(chunks, Chunk(0))
+        out = _format_to_write(target, to, has_text=first.texts is not None)
+        if _must_count(reader, out, first):
+            reader.close()
+            facts, base = _count(source, kind, read_options)
+            reader = open_reader(source, kind, _with_base(read_options, base, kind))
+            chunks = reader.chunks()
+            first = next(chunks, Chunk(0))
+        else:
+            facts, base = reader.facts(), 0
+        _prepare_parent(target)
+        with Outputs() as files, progress.phase("convert", reader.n_rows, "rows") as update:
+            writer = _WRITERS[out](target, facts, files, **_checked_options(out, write or {}))
+            _check_losses(writer, out, _parts_of(first.x, first.texts, first.y, facts, _valued(first)))
+            _write_all(writer, _shifted(first, chunks, base), update)
+            facts = reader.facts()
+            writer.end(facts)
+    finally:
+        reader.close()
+    reader.repairs.warn()
+    return facts
+
+
+def _must_count(reader: Reader, out: str, first: Chunk) -> bool:
+    """Whether sizes, names or the base of feature ids must be known before writing and are not."""
+    if isinstance(reader, SvmlightReader):
+        return True  # where ids start shows at the end
+    named = isinstance(reader, (JsonReader, TableReader, ParquetReader)) and reader.options.labels is None
+    if named and first.y is not None:
+        return out not in ("npz", "text")  # names are known at the end
+    return _WRITERS[out].needs_facts and None in (reader.n_rows, reader.n_features, reader.n_labels)
+
+
+def _count(source: Source, kind: str, options: ReadOptions) -> tuple[Facts, int]:
+    if not isinstance(source, (str, os.PathLike)) or os.fspath(source) == "-":
+        raise DataError("this conversion reads its source twice, so it must be a file.")
+    counter = open_reader(source, kind, options)
+    try:
+        for _ in counter.chunks():
+            pass
+        return counter.facts(), counter.feature_base
+    finally:
+        counter.close()
+
+
+def _with_base(options: ReadOptions, base: int, kind: str) -> ReadOptions:
+    from dataclasses import replace
+
+    return replace(options, zero_based=base == 0) if kind == "svmlight" else options
+
+
+def _shifted(first: Chunk, rest: Iterator[Chunk], base: int) -> Iterator[Chunk]:
+    yield first
+    for chunk in rest:
+        if base and chunk.x is not None:
+            chunk.x.ids -= np.int32(base)
+        yield chunk
+
+
+def _write_all(writer: Writer, chunks: Iterator[Chunk], update: Callable[[int], None]) -> None:
+    done = 0
+    for i, chunk in enumerate(chunks):
+        if i == 0:
+            writer.begin(chunk)
+        writer.write(chunk)
+        done += chunk.n_rows
+        update(done)
+
+
+def _format_to_write(path: str | os.PathLike[str], format: str | None, has_text: bool) -> str:
+    if format is not None:
+        return check_format(format)
+    by_name = format_of_name(path)
+    if by_name is not None:
+        return by_name
+    name = Path(path).name
+    if "." not in name:
+        return "folder" if has_text else "npz"
+    raise ParameterError(f"The format to write cannot be told from the name {name!r}. Say it with format=...")
+
+
+def _prepare_parent(path: str | os.PathLike[str]) -> None:
+    parent = Path(path).parent
+    if not parent.is_dir():
+        raise DataError(f"the folder {parent} does not exist.", path=path)
+
+
+def _checked_options(kind: str, options: dict[str, Any]) -> dict[str, Any]:
+    known = {
+        "svmlight": {"zero_based"},
+        "jsonl": {"text_field", "label_field", "features_field"},
+        "csv": {"text_field", "label_field", "label_separator", "delimiter"},
+        "tsv": {"text_field", "label_field", "label_separator", "delimiter"},
+        "folder": {"split"},
+        "pair": {"label_file"},
+    }.get(kind, set())
+    for name in options:
+        if name not in known:
+            told = ", ".join(sorted(known)) or "none"
+            raise ParameterError(f"Writing {kind} has no option '{name}'. Its options: {told}.")
+    return options
+
+
+def _valued(chunk: Chunk) -> bool:
+    return chunk.y is not None and len(chunk.y.values) > 0 and not bool((chunk.y.values == 1).all())
+
+
+def _parts_of(x: Any, texts: Any, y: Any, facts: Facts, valued: bool) -> set[str]:
+    parts = {
+        "features": x,
+        "texts": texts,
+        "labels": y,
+        "label names": facts.labels,
+        "label texts": facts.label_texts,
+    }
+    return {name for name, part in parts.items() if part is not None} | (
+        {"label values"} if valued else set()
+    )
+
+
+def _check_losses(writer: Writer, kind: str, parts: set[str]) -> None:
+    inputs = parts & {"features", "texts"}
+    if not inputs or not inputs & writer.holds:
+        wanted = " or ".join(sorted({"features", "texts"} & writer.holds))
+        raise DataError(
+            f"the {kind} format holds {wanted}, and this data set has {' and '.join(sorted(parts))} only.",
+            path=writer.path,
+        )
+    if kind in ("csv", "tsv", "text") and "texts" not in parts:
+        raise DataError(f"the {kind} format holds texts, and this data set has none.", path=writer.path)
+    lost = parts - writer.holds
+    if lost:
+        warnings.warn(
+            f"{writer.path}: the {kind} format does not hold {', '.join(sorted(lost))}.",
+            LossWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,120 @@
+"""What a model is given: texts or features, and labels as a matrix or as lists of names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .arrays import CSR
+from .errors import DataError
+
+if TYPE_CHECKING:
+    from .labels import LabelSet
+
+__all__ = ["as_label_lists", "as_labels", "as_texts"]
+
+
+def as_texts(x: Any) -> list[str] | None:
+    """A list of strings if x is texts (a string, a list, an array or a column of them), else None."""
+    if isinstance(x, str):
+        return [x]
+    if sp.issparse(x):
+        return None
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind == "U" and x.ndim == 1:
+            return [str(text) for text in x]
+        if x.dtype.kind != "O" or x.ndim != 1:
+            return None
+        x = x.tolist()
+    elif not isinstance(x, list | tuple) and hasattr(x, "tolist"):  # a column of a data frame
+        x = x.tolist()
+    if isinstance(x, list | tuple) and len(x) and any(isinstance(text, str) for text in x[:8]):
+        for row, text in enumerate(x):
+            if not isinstance(text, str):
+                raise DataError(f"X must hold texts only. Row {row} is a {type(text).__name__}.")
+        return x if isinstance(x, list) else list(x)
+    return None
+
+
+def as_labels(y: Any, n_rows: int, names: Any = None) -> tuple[CSR, LabelSet | None]:
+    """The label matrix of n rows (every stored entry is a label), and the names of its columns if there are any."""
+    from .labels import LabelSet, encode
+    from .labels._csr import label_matrix
+
+    labels = names if names is None or isinstance(names, LabelSet) else LabelSet(names)
+    if sp.issparse(y):
+        matrix = label_matrix(y)
+    elif isinstance(y, np.ndarray) and y.ndim == 2:
+        if y.dtype.kind not in "fiub":
+            raise DataError(f"Y must hold numbers. Got dtype {y.dtype} instead.")
+        matrix = label_matrix(sp.csr_matrix(y))
+    elif isinstance(y, list | tuple) or hasattr(y, "tolist"):
+        rows = y if isinstance(y, list | tuple) else y.tolist()
+        if any(isinstance(row, str) for row in rows):
+            rows = [[row] if isinstance(row, str) else row for row in rows]  # one label per row, unwrapped
+        by_name = any(isinstance(item, str) for row in rows for item in row)
+        matrix, found = encode(rows, labels)
+        labels = found if by_name or labels is not None else None
+    else:
+        raise DataError(
+            f"Y must be a SciPy sparse matrix, a 0/1 array or a list of lists of label names. Got {type(y).__name__} instead."
+        )
+    if matrix.shape[0] != n_rows:
+        raise DataError(f"X has {n_rows} rows and Y has {matrix.shape[0]}; they must be the same.")
+    if matrix.shape[1] == 0:
+        raise DataError("Y has no labels (columns).")
+    if matrix.nnz and matrix.data.min() < 0:
+        raise DataError("Y has negative values; a label is a value above 0.")
+    if labels is not None and len(labels) != matrix.shape[1]:
+        raise DataError(f"Y has {matrix.shape[1]} columns and there are {len(labels)} label names.")
+    return matrix, labels
+
+
+def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: LabelSet | None) -> Any:
+    """Labels that queries allow or forbid, as (indptr, indices): one row for all queries, or one for each.
+
+    Takes a list of names or ids (for all queries), a list of such lists, or a sparse matrix with a row per query.
+    """
+    from .labels import LabelSet, encode
+    from .labels._csr import label_matrix
+
+    if value is None:
+        return None, None
+    if sp.issparse(value):
+        matrix = label_matrix(value, name)
+        if matrix.shape[1] != n_labels:
+            raise DataError(f"{name} has {matrix.shape[1]} columns, expected one for each of the {n_labels} labels.")
+    else:
+        rows = value.tolist() if isinstance(value, np.ndarray) else list(value)
+        if not rows or isinstance(rows[0], str | int | np.integer):
+            rows = [rows]
+        known = labels
+        if known is None:
+            if any(isinstance(item, str) for row in rows for item in row):
+                raise DataError(f"{name} has label names, but the model was trained without names. Use ids.")
+            known = _Ids(n_labels)  # type: ignore[assignment]
+        elif not isinstance(known, LabelSet):
+            known = LabelSet(known)
+        try:
+            matrix, _ = encode(rows, known)
+        except DataError as error:
+            raise DataError(f"{name}: {error}") from None
+    if matrix.shape[0] not in (1, n_rows):
+        raise DataError(
+            f"{name} must have one list for all queries, or one for each of the {n_rows}. Got {matrix.shape[0]} lists."
+        )
+    return matrix.indptr, matrix.indices
+
+
+class _Ids:
+    """Stands for n nameless labels."""
+
+    index: dict[str, int] = {}
+
+    def __init__(self, n: int):
+        self.n = n
+
+    def __len__(self) -> int:
+        return self.n

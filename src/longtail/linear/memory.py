@@ -1,0 +1,105 @@
+"""How much memory a training needs, said before it starts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import Features, is_sparse
+from .plan import LANES, LevelPlan
+
+__all__ = ["MemoryEstimate", "MemoryWarning", "estimate", "free_memory", "human_bytes"]
+
+
+class MemoryWarning(UserWarning):
+    """A training is expected to need more memory than is free."""
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """Bytes, by what they are for. ``peak`` is what a training is expected to hold beyond X and Y themselves."""
+
+    labels: int
+    node: int
+    solver: int
+    weights: int
+    free: int | None
+
+    @property
+    def peak(self) -> int:
+        return self.labels + self.node + self.solver + self.weights
+
+    def __str__(self) -> str:
+        free = "unknown" if self.free is None else human_bytes(self.free)
+        return f"about {human_bytes(self.peak)} beyond the data ({free} free)"
+
+
+def human_bytes(n: int) -> str:
+    """1536 → '1.5 kB'; in powers of 1000."""
+    size = float(n)
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"
+
+
+def free_memory() -> int | None:
+    """Bytes that this process can still take: what the system says is available, within the control group's limit."""
+    free: int | None = None
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                free = int(line.split()[1]) * 1024
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        if limit != "max":
+            room = int(limit) - int(Path("/sys/fs/cgroup/memory.current").read_text())
+            free = room if free is None else min(free, room)
+    except (OSError, ValueError):
+        pass  # not Linux, or without control groups
+    if free is None and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return free
+
+
+def estimate(
+    plans: list[list[LevelPlan]],
+    x: Features,
+    frequency: npt.NDArray[Any],
+    threads: int,
+    weight_bytes: int,
+) -> MemoryEstimate:
+    """An upper estimate from the sizes of the data and the shape of the trees.
+
+    The rows of a node are copied with feature numbers of their own (8 bytes an entry), the solver keeps 64 bytes a row
+    and 64 bytes a feature, and each thread has one node under way. Of the weights, a classifier keeps about one for
+    every other entry of its positive rows, and never more than there are features.
+    """
+    n_rows, n_features = x.shape
+    nnz = x.nnz if is_sparse(x) else n_rows * n_features
+    per_row = nnz / max(n_rows, 1)
+    node = solver = 0
+    kept = 0.0
+    largest_level = 0.0
+    for levels in plans:
+        for plan in levels:
+            size = plan.sizes(frequency, n_rows)
+            blocks = -(-np.diff(plan.child_ptr) // LANES)
+            rows = np.minimum(size // blocks, n_rows)
+            largest = np.sort(rows)[::-1][:threads]
+            node = max(node, int((largest * (per_row * 8 + 16)).sum()))
+            features = np.minimum(largest * per_row, n_features)
+            solver = max(solver, int((largest * 64 + features * 64).sum()))
+            before = np.concatenate([[0], np.cumsum(frequency[plan.order], dtype=np.int64)])
+            positives = before[plan.label_end] - before[plan.label_begin]
+            level = float(np.minimum(0.5 * positives * per_row, n_features).sum()) * (weight_bytes + 3)
+            largest_level = max(largest_level, level)
+            kept += level
+    # While a level is put together its parts and the whole exist side by side.
+    labels = int(frequency.sum()) * 4 + len(frequency) * 8
+    return MemoryEstimate(labels, node + n_rows * 8, solver, int(kept + largest_level), free_memory())

@@ -1,0 +1,439 @@
+"""What LinearTree and OneVsRest share: everything but the shape of the tree."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _native
+from ..arrays import CSR, Features, as_features, is_sparse
+from ..errors import DataError, ModelError
+from ..inputs import as_label_lists, as_labels, as_texts
+from ..model import Model
+from ..params import Check, Choice, Int, Nullable, Real, check
+from ..progress import message
+from ..threads import resolve_threads
+from .explanation import Explanation, Step
+from .memory import MemoryEstimate, MemoryWarning, estimate
+from .plan import LevelPlan
+from .training import Arrays, Examples, Forest, SolverSettings, train_levels
+
+if TYPE_CHECKING:
+    from ..ranking import Ranking
+
+__all__ = ["WEIGHT_BYTES", "LinearRanker"]
+
+WEIGHT_BYTES = {"f32": 4, "f16": 2, "int8": 1}
+# What each of several trees hands to the average: its best labels, at least this many.
+PER_TREE = 100
+
+_LEVEL_ARRAYS = (
+    "child_ptr",
+    "child",
+    "bias",
+    "scale",
+    "top_bits",
+    "top_rank",
+    "word_ptr",
+    "word_bits",
+    "word_rank",
+    "row_ptr",
+    "row_at",
+    "blob_ptr",
+    "blob",
+)
+
+
+class _Vectorizer:
+    """Accepts a TextVectorizer without importing it."""
+
+    def accepts(self, value: Any) -> bool:
+        return type(value).__name__ == "TextVectorizer" and hasattr(value, "fit_transform")
+
+    def __str__(self) -> str:
+        return "a TextVectorizer"
+
+
+class LinearRanker(Model):
+    """Linear classifiers in native memory, searched by a beam."""
+
+    _constraints: ClassVar[dict[str, Check]] = {
+        "loss": Choice("squared_hinge", "logistic"),
+        "C": Real(0, 1e6, open_low=True),
+        "bias": Real(0, 1e6),
+        "tol": Real(0, open_low=True),
+        "max_iter": Int(1, 1_000_000),
+        "threshold": Real(0),
+        "weights": Choice("f32", "f16", "int8"),
+        "label_score": Choice("hinge", "sigmoid", "raw"),
+        "hinge_power": Int(1, 8),
+        "vectorizer": Nullable(_Vectorizer()),
+        "seed": Int(0, 2**63 - 1),
+        "threads": Nullable(Int(1, 4096)),
+    }
+
+    loss: str
+    C: float
+    bias: float
+    tol: float
+    max_iter: int
+    threshold: float
+    weights: str
+    label_score: str
+    hinge_power: int
+    seed: int
+    threads: int | None
+
+    forest_: Forest
+    search_stats_: dict[str, npt.NDArray[np.int32]]
+    training_stats_: dict[str, int]
+
+    # ---- what LinearTree and OneVsRest say differently
+
+    @abstractmethod
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> list[list[LevelPlan]]:
+        """The levels of each tree to train."""
+
+    def _search_defaults(self) -> tuple[int, str]:
+        """Beam and score of inner nodes."""
+        return 1, self.label_score
+
+    # ---- learning
+
+    def _settings(self, threads: int) -> SolverSettings:
+        beam, node_score = self._search_defaults()
+        return SolverSettings(
+            loss=self.loss,
+            c=float(self.C),
+            bias=float(self.bias),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            threshold=float(self.threshold),
+            weights=self.weights,
+            beam=beam,
+            node_score=node_score,
+            power=int(self.hinge_power),
+            matched=getattr(self, "negatives", "teacher") == "matched",
+            threads=threads,
+        )
+
+    def _fit(self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any) -> None:
+        threads = resolve_threads(self.threads)
+        point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
+        plans = self._plans(x, y, point)
+        data = Examples(x, y, sample_weight, threads)
+        self._report_memory(estimate(plans, x, data.frequency, threads, WEIGHT_BYTES[self.weights]))
+        settings = self._settings(threads)
+        trees: list[list[Arrays]] = []
+        total = {"passes": 0, "blocks": 0, "unfinished": 0}
+        for t, levels in enumerate(plans):
+            name = "tree" if len(plans) == 1 else f"tree {t + 1}/{len(plans)}"
+            arrays, stats = train_levels(
+                name, levels, data, settings, _tree_seed(self.seed, t), None if point is None else _Steps(point, t)
+            )
+            trees.append(arrays)
+            total = {key: total[key] + stats[key] for key in total}
+        self.training_stats_ = total
+        self._take(Forest(trees, data.rank, data.n_internal, y.shape[1], self.weights), deep=False)
+
+    def _take(self, forest: Forest, *, deep: bool) -> None:
+        self.forest_ = forest
+        self._predictor = forest.predictor(deep=deep, threads=resolve_threads(self.threads))
+
+    def _open_checkpoint(self, path: Any, x: Features, y: CSR, weight: Any) -> Any:
+        from ..store import Checkpoint, fingerprint_arrays
+
+        parts = [x.indptr, x.indices, x.data] if is_sparse(x) else [x]
+        data = fingerprint_arrays(*parts, y.indptr, y.indices, *([] if weight is None else [weight]))
+        params = self._params_to_json()
+        for name in ("threads", "vectorizer"):  # do not change what is learnt from the same X
+            params.pop(name, None)
+        return Checkpoint(path, {"kind": type(self).__name__, "params": params, "shape": list(x.shape), "data": data})
+
+    def _report_memory(self, memory: MemoryEstimate) -> None:
+        message(f"memory: {memory}")
+        if memory.free is not None and memory.peak > memory.free:
+            warnings.warn(
+                f"Training needs {memory}. Use fewer threads, a higher threshold, smaller weights (f16, int8), or a "
+                "smaller max_leaf.",
+                MemoryWarning,
+                stacklevel=4,
+            )
+
+    def memory_estimate(self, X: Any, Y: Any) -> MemoryEstimate:
+        """How much memory ``fit`` is expected to need beyond X and Y, without training (trees are not built: balanced
+        ones are assumed)."""
+        self._check_params()
+        texts = as_texts(X)
+        x = self._vectorize(texts)[1] if texts is not None else as_features(X)
+        y, _ = as_labels(Y, x.shape[0])
+        frequency = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
+        plans = self._assumed_plans(frequency)
+        return estimate(plans, x, frequency, resolve_threads(self.threads), WEIGHT_BYTES[self.weights])
+
+    @abstractmethod
+    def _assumed_plans(self, frequency: npt.NDArray[np.int64]) -> list[list[LevelPlan]]:
+        """Plans like those of training, without looking at X."""
+
+    # ---- ranking
+
+    def predict(
+        self,
+        X: Any,
+        k: int = 5,
+        *,
+        beam: int | None = None,
+        search: str = "beam",
+        only: Any = None,
+        exclude: Any = None,
+        threads: int | None = None,
+    ) -> Ranking:
+        """Ranks the labels for each row of X.
+
+        Args:
+            X: texts if the model was trained on texts, else features; one string or one row is fine.
+            k: how many labels; capped at the number of labels there are.
+            beam: tree nodes kept per level; the model's own by default.
+            search: "beam", or "exact": every node that could hold one of the k best labels is opened, so the result is
+                that of scoring all labels.
+            only: labels that may be returned: a list of names or ids for all rows, a list of such lists, or a sparse
+                matrix with a row per query. All of them are scored, whatever the beam.
+            exclude: labels that may not be returned, in the same forms.
+            threads: None for the model's own setting.
+
+        Returns:
+            A ``Ranking``; ``search_stats_["nodes_opened"]`` says how many tree nodes each row took.
+        """
+        self._check_fitted()
+        if k is not None:
+            check("predict", {"k": Int(1)}, {"k": k})
+        own_beam, node_score = self._search_defaults()
+        check(
+            "predict",
+            {"beam": Nullable(Int(1)), "search": Choice("beam", "exact"), "threads": Nullable(Int(1, 4096))},
+            {"beam": beam, "search": search, "threads": threads},
+        )
+        x = self._features(X)
+        n_rows = x.shape[0]
+        only_ptr, only_ids = as_label_lists(only, "only", n_rows, self.n_labels_, self.labels_)
+        exclude_ptr, exclude_ids = as_label_lists(exclude, "exclude", n_rows, self.n_labels_, self.labels_)
+        options = _native.linear.SearchOptions(
+            k=min(int(k), self.n_labels_),
+            beam=2**31 - 1 if search == "exact" else min(int(beam or own_beam), 2**31 - 1),
+            node_score=node_score,
+            label_score=self.label_score,
+            power=int(self.hinge_power),
+            bound=True,
+            per_tree=self.n_labels_ if search == "exact" else PER_TREE,
+            only_ptr=only_ptr,
+            only=only_ids,
+            exclude_ptr=exclude_ptr,
+            exclude=exclude_ids,
+            threads=resolve_threads(threads or self.threads),
+        )
+        if is_sparse(x):
+            labels, scores, opened = self._predictor.predict_sparse(x.indptr, x.indices, x.data, options)
+        else:
+            labels, scores, opened = self._predictor.predict_dense(x, options)
+        self.search_stats_ = {"nodes_opened": opened}
+        return self._ranking(labels, scores)
+
+    # ---- looking inside
+
+    def explain(self, x: Any, label: str | int, top: int = 10) -> Explanation:
+        """What on the path to a label spoke for and against it.
+
+        Args:
+            x: one text or one row of features.
+            label: a name or an id.
+            top: how many features to name per step.
+        """
+        features = self._features(x)
+        if features.shape[0] != 1:
+            raise DataError(f"explain takes one row. Got {features.shape[0]}.")
+        check("explain", {"top": Int(1)}, {"top": top})
+        wanted = self._label_id(label)
+        value_of = _row_values(features)
+        original = np.full(self.forest_.n_internal, -1, dtype=np.int64)
+        used = np.flatnonzero(self.forest_.rank >= 0)
+        original[self.forest_.rank[used]] = used
+        names = None if self.vectorizer_ is None else self.vectorizer_.get_feature_names_out()
+        paths = [
+            [self._step(t, *place, value_of, original, names, top) for place in self._predictor.path(t, wanted)]
+            for t in range(len(self.forest_.trees))
+        ]
+        score = float(np.mean([np.prod([step.probability for step in path]) for path in paths]))
+        if "raw" in (self._search_defaults()[1], self.label_score):
+            score = self._raw_score(paths[0])
+        return Explanation(wanted_name(self.labels_, wanted), score, paths)
+
+    def _raw_score(self, path: list[Step]) -> float:
+        node_score = self._search_defaults()[1]
+        kinds = [node_score] * (len(path) - 1) + [self.label_score]
+        return float(
+            sum(
+                step.margin if kind == "raw" else np.log(max(step.probability, 1e-300))
+                for step, kind in zip(path, kinds, strict=True)
+            )
+        )
+
+    def _label_id(self, label: str | int) -> int:
+        if isinstance(label, str):
+            if self.labels_ is None:
+                raise DataError("The model was trained without label names. Give the id of the label.")
+            return int(self.labels_.ids([label])[0])
+        if isinstance(label, bool) or not isinstance(label, int | np.integer) or not 0 <= label < self.n_labels_:
+            raise DataError(f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead.")
+        return int(label)
+
+    def _step(
+        self, t: int, level: int, chunk: int, child: int, value_of: Any, original: Any, names: Any, top: int
+    ) -> Step:
+        internal, weights, bias = self._predictor.child_weights(t, level, chunk, child)
+        ids = original[internal]
+        parts = [(int(f), float(w) * value_of[f]) for f, w in zip(ids.tolist(), weights, strict=True) if f in value_of]
+        margin = bias + sum(part for _, part in parts)
+        arrays = self.forest_.trees[t][level]
+        is_label = arrays["child"][arrays["child_ptr"][chunk] + child] < 0
+        kind = self.label_score if is_label else self._search_defaults()[1]
+        parts.sort(key=lambda part: -abs(part[1]))
+        return Step(
+            depth=level,
+            n_labels=1 if is_label else self._labels_under(t, level, chunk, child),
+            margin=margin,
+            probability=_probability(margin, kind, self.hinge_power),
+            bias=float(bias),
+            contributions=[(str(f) if names is None else str(names[f]), part) for f, part in parts[:top]],
+        )
+
+    def _labels_under(self, t: int, level: int, chunk: int, child: int) -> int:
+        arrays = self.forest_.trees[t][level]
+        children = arrays["child"][arrays["child_ptr"][chunk] + child :][:1]
+        n = 0
+        for deeper in range(level, len(self.forest_.trees[t])):
+            n += int((children < 0).sum())
+            inner = children[children >= 0]
+            if len(inner) == 0 or deeper + 1 == len(self.forest_.trees[t]):
+                break
+            following = self.forest_.trees[t][deeper + 1]
+            ptr = following["child_ptr"]
+            children = np.concatenate([following["child"][ptr[c] : ptr[c + 1]] for c in inner])
+        return n
+
+    def to_weights(self, weights: str) -> Any:
+        """The same model with weights stored as "f32", "f16" or "int8"."""
+        check("to_weights", {"weights": Choice("f32", "f16", "int8")}, {"weights": weights})
+        self._check_fitted()
+        other = type(self)(**{**self.get_params(deep=False), "weights": weights})
+        for name, value in vars(self).items():
+            if name.endswith("_") and not name.startswith("_"):
+                setattr(other, name, value)
+        trees = self._predictor.repacked(weights, resolve_threads(self.threads))
+        old = self.forest_
+        other._take(Forest(trees, old.rank, old.n_internal, old.n_labels, weights), deep=False)
+        return other
+
+    def describe(self) -> dict[str, Any]:
+        """Facts about the trained model: sizes, counts, what training took."""
+        self._check_fitted()
+        levels = [
+            {
+                "nodes": len(level["child_ptr"]) - 1,
+                "children": len(level["child"]),
+                "bytes": int(sum(array.nbytes for array in level.values())),
+            }
+            for level in self.forest_.trees[0]
+        ]
+        return {
+            "kind": type(self).__name__,
+            "n_labels": self.n_labels_,
+            "n_features": self.n_features_in_,
+            "n_features_used": self.forest_.n_internal,
+            "n_rows": self.n_rows_,
+            "n_trees": len(self.forest_.trees),
+            "weights": self.forest_.weights,
+            "bytes": self.forest_.nbytes,
+            "levels": levels,
+            "text": self.vectorizer_ is not None,
+            "named_labels": self.labels_ is not None,
+            "training": dict(self.training_stats_),
+        }
+
+    # ---- folders
+
+    def _state(self) -> tuple[dict[str, Any], Arrays]:
+        forest = self.forest_
+        facts = {
+            "n_internal": forest.n_internal,
+            "levels": [len(levels) for levels in forest.trees],
+            "weights": forest.weights,
+            "training": self.training_stats_,
+        }
+        return facts, dict(forest.arrays())
+
+    def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Any], *, verify: bool) -> None:
+        counts = facts["levels"]
+        if not isinstance(counts, list) or not counts or not all(type(n) is int and 0 < n < 10_000 for n in counts):
+            raise ModelError("the number of levels of each tree is missing.")
+        trees = [
+            [{name: arrays[f"tree{t}.level{d}.{name}"] for name in _LEVEL_ARRAYS} for d in range(n)]
+            for t, n in enumerate(counts)
+        ]
+        rank = arrays["features.rank"]
+        if rank.shape != (self.n_features_in_,):
+            raise ModelError("the feature numbers do not fit the features.")
+        stats = facts.get("training")
+        if not isinstance(stats, dict):
+            raise ModelError("the training statistics are missing.")
+        self.training_stats_ = stats
+        self._take(Forest(trees, rank, facts["n_internal"], self.n_labels_, facts["weights"]), deep=verify)
+
+
+class _Steps:
+    """The part of a checkpoint that belongs to one tree."""
+
+    def __init__(self, point: Any, tree: int):
+        self._point, self._tree = point, tree
+
+    def _name(self, step: str) -> str:
+        return f"tree{self._tree}-{step.rsplit('-', 1)[1]}"
+
+    def __contains__(self, step: str) -> bool:
+        return self._name(step) in self._point
+
+    def get(self, step: str) -> Any:
+        return self._point.get(self._name(step))
+
+    def put(self, step: str, arrays: Arrays, facts: dict[str, Any]) -> None:
+        self._point.put(self._name(step), arrays, facts)
+
+
+def wanted_name(labels: Any, label: int) -> str:
+    """The name of a label, or its id in words."""
+    return str(label) if labels is None else str(labels[label])
+
+
+def _tree_seed(seed: int, tree: int) -> int:
+    # Levels add their depth: trees stay clear of each other's seeds.
+    return seed + tree * 1_000_003
+
+
+def _row_values(features: Features) -> dict[int, float]:
+    if is_sparse(features):
+        return dict(zip(features.indices.tolist(), features.data.tolist(), strict=True))
+    return {f: float(v) for f, v in enumerate(features[0]) if v != 0}
+
+
+def _probability(margin: float, kind: str, power: int) -> float:
+    if kind == "raw":
+        return margin
+    if kind == "sigmoid":
+        return float(1 / (1 + np.exp(-margin))) if margin > -700 else 0.0
+    return float(np.exp(-(max(0.0, 1.0 - margin) ** power)))
+
+
