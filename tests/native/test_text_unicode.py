@@ -5,6 +5,7 @@ import unicodedata
 
 import numpy as np
 import pytest
+
 from longtail import _native
 from longtail.text.plan import pack
 from longtail.text.unicode_tables import accent_map, character_flags, lower_map

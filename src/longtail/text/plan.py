@@ -32,6 +32,7 @@ _NATIVE_PATTERNS = {
 _UNITS = {"word": 0, "char": 1, "char_wb": 2}
 _ACCENTS = {None: 0, "unicode": 1, "ascii": 2}
 _MAX_N = 1000
+_MAX_WEIGHED = 1 << 26  # columns that are hashed to and have an idf each: half a gigabyte of frequencies
 
 
 class _NgramRange:
@@ -50,7 +51,7 @@ class _Frequency:
     def accepts(self, value: Any) -> bool:
         if isinstance(value, (float, np.floating)):
             return bool(0.0 <= value <= 1.0)
-        return Int(1).accepts(value)
+        return Int(1, 2**63 - 1).accepts(value)
 
     def __str__(self) -> str:
         return "a whole number >= 1 (texts) or a float in [0, 1] (fraction of texts)"
@@ -72,7 +73,7 @@ class _Pattern:
             return False
         try:
             return re.compile(value).groups <= 1
-        except re.error:
+        except (re.error, OverflowError, RecursionError):
             return False
 
     def __str__(self) -> str:
@@ -91,10 +92,9 @@ class _Vocabulary:
 
 class _DType:
     def accepts(self, value: Any) -> bool:
-        try:
-            return np.dtype(value) in (np.float32, np.float64) and value is not None
-        except TypeError:
-            return False
+        if isinstance(value, str):  # of all the strings that np.dtype reads
+            return value in ("float32", "float64")
+        return isinstance(value, (type, np.dtype)) and np.dtype(value) in (np.float32, np.float64)
 
     def __str__(self) -> str:
         return "float32 or float64"
@@ -212,6 +212,11 @@ def _check_together(params: Mapping[str, Any]) -> None:
                     f"The '{name}' parameter of TextVectorizer chooses terms of a vocabulary, and with "
                     f"hashing there is none. Got {value!r}, expected {neutral!r}."
                 )
+        if params["use_idf"] and params["hashing"] > _MAX_WEIGHED:
+            raise ParameterError(
+                f"The 'hashing' parameter of TextVectorizer must be at most {_MAX_WEIGHED} with "
+                f"use_idf=True, as every column has a weight. Got {params['hashing']} instead."
+            )
         if params["sublinear_tf"] and params["alternate_sign"] and not params["binary"]:
             raise ParameterError(
                 "The 'sublinear_tf' parameter of TextVectorizer takes logarithms of counts, which hashing "

@@ -59,6 +59,8 @@ def choose_terms(
 ) -> npt.NDArray[np.int64]:
     """Keeps the terms that frequency bounds and ``max_features`` leave; gives their document frequencies."""
     n = learner.n_rows
+    if n == 0:
+        raise DataError("There are no texts, so there are no terms to learn.")
     low = float(min_df * n) if isinstance(min_df, (float, np.floating)) else float(min_df)
     high = float(max_df * n) if isinstance(max_df, (float, np.floating)) else float(max_df)
     if high < low:

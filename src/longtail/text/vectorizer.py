@@ -181,16 +181,14 @@ class TextVectorizer(Parametrized):
             terms = pack(given_terms(self.vocabulary, plan.lowercase))
             n_features = len(terms[1]) - 1
         index = _make_index(plan, terms)
-        frequencies = np.zeros(n_features, dtype=np.int64)
+        frequencies = np.zeros(n_features if plan.use_idf else 0, dtype=np.int64)
         counts = None
         n_rows = 0
         if want_rows or plan.use_idf:
             for part in self._count(plan, index, texts):
                 n_rows += part.n_rows
                 if plan.use_idf:
-                    some = np.empty(n_features, dtype=np.int64)
-                    part.document_frequencies(some)
-                    frequencies += some
+                    part.add_document_frequencies(frequencies)
                 if want_rows:
                     counts = _joined(counts, part)
         else:
