@@ -1,10 +1,10 @@
-"""TextVectorizer beside scikit-learn's TfidfVectorizer: the same matrices, how much sooner, in how much memory.
+"""TextVectorizer beside scikit-learn's TfidfVectorizer: the same matrices, sooner.
 
     python benchmarks/text_speed.py DATA... [--rows N] [--repeats R]
 
-DATA are text files, one text per line. Every measurement runs in a process of its own; times are the best of R. "CPU"
-is processor time, which other work on the machine disturbs least, "wall" is what a clock on the wall says; ratios are
-scikit-learn's time over longtail's, of CPU time for one thread and of wall time for more. Memory is the peak of the
+DATA are text files, one text per line. Every measurement runs in a process of its own; times are the best of R.
+"CPU" is processor time, which other work on the machine disturbs least; "wall" is elapsed time. Ratios are
+scikit-learn's time over longtail's: of CPU time for one thread, of wall time for more. Memory is the peak of the
 process while fit_transform runs, less what it held before (the texts).
 """
 
@@ -46,20 +46,19 @@ def reset_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def timed(call: Callable[[], Any]) -> tuple[Any, float, float]:
+def timed(call: Callable[[list[str]], Any], texts: list[str]) -> tuple[Any, float, float]:
     cpu, wall = time.process_time(), time.perf_counter()
-    result = call()
+    result = call(texts)
     return result, time.process_time() - cpu, time.perf_counter() - wall
 
 
 def fingerprint(X: Any) -> str:
-    """Of a matrix with its columns in order. Values to 5 digits, as fit_transform sums norms in another order."""
+    """Of a matrix with its columns in order; of the values their mean, as norms are summed in another order."""
     X.sort_indices()
-    parts = [X.indptr.astype("i8"), X.indices.astype("i8"), (X.data * 1e5).round().astype("i8")]
     digest = hashlib.sha256()
-    for part in parts[:2]:
-        digest.update(part.tobytes())
-    return digest.hexdigest() + f" {int(parts[2].sum()) / 1e5 / max(1, X.nnz):.4f}"
+    for part in (X.indptr, X.indices):
+        digest.update(part.astype("i8").tobytes())
+    return digest.hexdigest() + f" {X.data.mean(dtype='f8'):.6f}"
 
 
 def measure(
@@ -86,10 +85,10 @@ def measure(
     peak = 0
     for _ in range(repeats):
         vectorizer = make()
-        X, *fit_times = timed(lambda: vectorizer.fit_transform(texts))
+        X, *fit_times = timed(vectorizer.fit_transform, texts)
         peak = peak or peak_bytes() - before
         vectorizer.transform(texts[:1])
-        _, *transform_times = timed(lambda: vectorizer.transform(texts))
+        _, *transform_times = timed(vectorizer.transform, texts)
         fits.append(fit_times)
         transforms.append(transform_times)
     best = [min(times) for times in (*zip(*fits, strict=True), *zip(*transforms, strict=True))]
@@ -130,8 +129,9 @@ def compare(path: Path, rows: int | None, repeats: int, thread_counts: list[int]
 
 def print_row(name: str, label: str, result: dict[str, Any], ratio: str) -> None:
     a, b, c, d = result["times"]
+    peak = f"{result['peak'] / 1e6:.0f}"
     print(
-        f"| {name} | {label} | {a:.2f}, {b:.2f} | {c:.2f}, {d:.2f} | {result['peak'] / 1e6:.0f} | {ratio} |",
+        f"| {name} | {label} | {a:.2f}, {b:.2f} | {c:.2f}, {d:.2f} | {peak} | {ratio} |",
         flush=True,
     )
 
