@@ -127,7 +127,7 @@ void bind_bootstrap(In<double, 2> values, uint64_t seed, Out<double, 2> sums, in
 }
 
 /// An array argument: one of another dtype is refused, not converted (an output would be a copy that nobody sees).
-nb::arg array(const char* name) { return nb::arg(name).noconvert(); }
+auto array(const char* name) { return nb::arg(name).noconvert(); }
 
 }  // namespace
 

@@ -100,7 +100,7 @@ class LinearTree(LinearRanker):
         bias: float = 1.0,
         tol: float = 0.1,
         max_iter: int = 100,
-        threshold: float = 0.1,
+        threshold: float = 0.05,
         weights: str = "f32",
         beam: int = 10,
         node_score: str = "hinge",
