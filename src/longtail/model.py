@@ -217,7 +217,11 @@ class Model(Parametrized):
     def _params_to_json(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
         if params.get("vectorizer") is not None:
-            params["vectorizer"] = params["vectorizer"].get_params(deep=False)
+            given = params["vectorizer"].get_params(deep=False)
+            given["dtype"] = np.dtype(given["dtype"]).name
+            if isinstance(given["stop_words"], set | frozenset):
+                given["stop_words"] = sorted(given["stop_words"])
+            params["vectorizer"] = given
         return params
 
     @classmethod
@@ -228,6 +232,8 @@ class Model(Parametrized):
             given = dict(params["vectorizer"])
             if isinstance(given.get("ngram_range"), list):
                 given["ngram_range"] = tuple(given["ngram_range"])
+            if given.get("dtype") in ("float32", "float64"):
+                given["dtype"] = np.dtype(given["dtype"]).type
             params["vectorizer"] = TextVectorizer(**given)
         return params
 
