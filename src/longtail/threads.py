@@ -12,10 +12,9 @@ __all__ = ["available_cores", "resolve_threads"]
 
 def available_cores() -> int:
     """The cores this process may use: its CPU affinity and, on Linux, its control group's quota."""
+    cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         if quota != "max":
