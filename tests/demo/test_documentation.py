@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from longtail import demo
 
 REPOSITORY = Path(__file__).parents[2]
@@ -23,7 +24,11 @@ def blocks(page, language):
 
 def environment():
     """`longtail` and `python` are those of the tests."""
-    return {**os.environ, "PYTHONUTF8": "1", "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])}
+    return {
+        **os.environ,
+        "PYTHONUTF8": "1",
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+    }
 
 
 def run_python(code, folder):
