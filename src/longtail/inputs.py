@@ -85,7 +85,9 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
     if sp.issparse(value):
         matrix = label_matrix(value, name)
         if matrix.shape[1] != n_labels:
-            raise DataError(f"{name} has {matrix.shape[1]} columns, expected one for each of the {n_labels} labels.")
+            raise DataError(
+                f"{name} has {matrix.shape[1]} columns, expected one for each of the {n_labels} labels."
+            )
     else:
         rows = value.tolist() if isinstance(value, np.ndarray) else list(value)
         if not rows or isinstance(rows[0], str | int | np.integer):

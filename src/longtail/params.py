@@ -130,7 +130,9 @@ def check(owner: str, constraints: Mapping[str, Check], values: Mapping[str, Any
         if name in values and not constraint.accepts(values[name]):
             got = repr(values[name])
             got = got if len(got) <= 80 else got[:77] + "..."
-            raise ParameterError(f"The '{name}' parameter of {owner} must be {constraint}. Got {got} instead.")
+            raise ParameterError(
+                f"The '{name}' parameter of {owner} must be {constraint}. Got {got} instead."
+            )
 
 
 class Parametrized:
@@ -169,7 +171,9 @@ class Parametrized:
             if inner:
                 nested = getattr(self, name)
                 if not isinstance(nested, Parametrized):
-                    raise ParameterError(f"The '{name}' parameter of {type(self).__name__} has no parameters of its own.")
+                    raise ParameterError(
+                        f"The '{name}' parameter of {type(self).__name__} has no parameters of its own."
+                    )
                 nested.set_params(**{inner: value})
             else:
                 setattr(self, name, value)

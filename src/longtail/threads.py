@@ -30,5 +30,7 @@ def resolve_threads(threads: int | None) -> int:
     if threads is None:
         return available_cores()
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1 or threads > 4096:
-        raise ParameterError(f"'threads' must be None or a whole number in [1, 4096]. Got {threads!r} instead.")
+        raise ParameterError(
+            f"'threads' must be None or a whole number in [1, 4096]. Got {threads!r} instead."
+        )
     return threads

@@ -29,7 +29,11 @@ class _Trees:
     def accepts(self, value: Any) -> bool:
         if value is None or isinstance(value, LabelTree):
             return True
-        return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(t, LabelTree) for t in value)
+        return (
+            isinstance(value, list | tuple)
+            and len(value) > 0
+            and all(isinstance(t, LabelTree) for t in value)
+        )
 
     def __str__(self) -> str:
         return "None, a LabelTree or a list of LabelTrees"
@@ -163,7 +167,9 @@ class LinearTree(LinearRanker):
             given = self._build_trees(x, y, checkpoint)
         for tree in given:
             if tree.n_labels != y.shape[1]:
-                raise DataError(f"The tree has {tree.n_labels} labels and Y has {y.shape[1]}; they must be the same.")
+                raise DataError(
+                    f"The tree has {tree.n_labels} labels and Y has {y.shape[1]}; they must be the same."
+                )
         self.trees_ = given
         return [tree_plan(tree) for tree in given]
 
@@ -232,7 +238,11 @@ class LinearTree(LinearRanker):
 
     def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Any], *, verify: bool) -> None:
         metas = facts["trees"]
-        if not isinstance(metas, list) or not isinstance(facts["levels"], list) or len(metas) != len(facts["levels"]):
+        if (
+            not isinstance(metas, list)
+            or not isinstance(facts["levels"], list)
+            or len(metas) != len(facts["levels"])
+        ):
             raise ModelError("the trees do not fit their classifiers.")
         self.trees_ = [_tree_of(meta, arrays, t) for t, meta in enumerate(metas)]
         if any(tree.n_labels != self.n_labels_ for tree in self.trees_):

@@ -122,7 +122,9 @@ class LinearRanker(Model):
             threads=threads,
         )
 
-    def _fit(self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any) -> None:
+    def _fit(
+        self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
+    ) -> None:
         threads = resolve_threads(self.threads)
         point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
         plans = self._plans(x, y, point)
@@ -134,7 +136,12 @@ class LinearRanker(Model):
         for t, levels in enumerate(plans):
             name = "tree" if len(plans) == 1 else f"tree {t + 1}/{len(plans)}"
             arrays, stats = train_levels(
-                name, levels, data, settings, _tree_seed(self.seed, t), None if point is None else _Steps(point, t)
+                name,
+                levels,
+                data,
+                settings,
+                _tree_seed(self.seed, t),
+                None if point is None else _Steps(point, t),
             )
             trees.append(arrays)
             total = {key: total[key] + stats[key] for key in total}
@@ -153,7 +160,9 @@ class LinearRanker(Model):
         params = self._params_to_json()
         for name in ("threads", "vectorizer"):  # do not change what is learnt from the same X
             params.pop(name, None)
-        return Checkpoint(path, {"kind": type(self).__name__, "params": params, "shape": list(x.shape), "data": data})
+        return Checkpoint(
+            path, {"kind": type(self).__name__, "params": params, "shape": list(x.shape), "data": data}
+        )
 
     def _report_memory(self, memory: MemoryEstimate) -> None:
         message(f"memory: {memory}")
@@ -264,7 +273,10 @@ class LinearRanker(Model):
         original[self.forest_.rank[used]] = used
         names = None if self.vectorizer_ is None else self.vectorizer_.get_feature_names_out()
         paths = [
-            [self._step(t, *place, value_of, original, names, top) for place in self._predictor.path(t, wanted)]
+            [
+                self._step(t, *place, value_of, original, names, top)
+                for place in self._predictor.path(t, wanted)
+            ]
             for t in range(len(self.forest_.trees))
         ]
         score = float(np.mean([np.prod([step.probability for step in path]) for path in paths]))
@@ -287,8 +299,14 @@ class LinearRanker(Model):
             if self.labels_ is None:
                 raise DataError("The model was trained without label names. Give the id of the label.")
             return int(self.labels_.ids([label])[0])
-        if isinstance(label, bool) or not isinstance(label, int | np.integer) or not 0 <= label < self.n_labels_:
-            raise DataError(f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead.")
+        if (
+            isinstance(label, bool)
+            or not isinstance(label, int | np.integer)
+            or not 0 <= label < self.n_labels_
+        ):
+            raise DataError(
+                f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead."
+            )
         return int(label)
 
     def _step(
@@ -296,7 +314,11 @@ class LinearRanker(Model):
     ) -> Step:
         internal, weights, bias = self._predictor.child_weights(t, level, chunk, child)
         ids = original[internal]
-        parts = [(int(f), float(w) * value_of[f]) for f, w in zip(ids.tolist(), weights, strict=True) if f in value_of]
+        parts = [
+            (int(f), float(w) * value_of[f])
+            for f, w in zip(ids.tolist(), weights, strict=True)
+            if f in value_of
+        ]
         margin = bias + sum(part for _, part in parts)
         arrays = self.forest_.trees[t][level]
         is_label = arrays["child"][arrays["child_ptr"][chunk] + child] < 0
@@ -378,7 +400,11 @@ class LinearRanker(Model):
 
     def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Any], *, verify: bool) -> None:
         counts = facts["levels"]
-        if not isinstance(counts, list) or not counts or not all(type(n) is int and 0 < n < 10_000 for n in counts):
+        if (
+            not isinstance(counts, list)
+            or not counts
+            or not all(type(n) is int and 0 < n < 10_000 for n in counts)
+        ):
             raise ModelError("the number of levels of each tree is missing.")
         trees = [
             [{name: arrays[f"tree{t}.level{d}.{name}"] for name in _LEVEL_ARRAYS} for d in range(n)]
@@ -435,5 +461,3 @@ def _probability(margin: float, kind: str, power: int) -> float:
     if kind == "sigmoid":
         return float(1 / (1 + np.exp(-margin))) if margin > -700 else 0.0
     return float(np.exp(-(max(0.0, 1.0 - margin) ** power)))
-
-
