@@ -40,11 +40,11 @@ develop: $(VENV)/.stamp-build $(VENV)/.stamp-test  ## an editable install; run i
 	@touch $(VENV)/.stamp-package
 
 docs: $(VENV)/.stamp-package $(VENV)/.stamp-docs  ## build the documentation into site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The site is in site/index.html"
 
 docs-serve: $(VENV)/.stamp-package $(VENV)/.stamp-docs  ## show the documentation at http://localhost:8000 while you write
-	$(BIN)/mkdocs serve
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 sdist: $(VENV)/.stamp-build  ## pack the sources into dist/, build a wheel from the pack and try it in a new environment
 	scripts/check_sdist.sh $(BIN)/python
