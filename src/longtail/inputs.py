@@ -78,11 +78,11 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
 
     Takes a list of names or ids (for all queries), a list of such lists, or a sparse matrix with a row per query.
     """
+    if value is None:
+        return None, None
     from .labels import encode
     from .labels._csr import label_matrix
 
-    if value is None:
-        return None, None
     if sp.issparse(value):
         matrix = label_matrix(value, name)
         if matrix.shape[1] != n_labels:

@@ -89,8 +89,8 @@ class Model(Parametrized):
             labels: names of the columns of Y, if Y is a matrix.
             sample_weight: a number >= 0 per example.
             checkpoint: a folder that keeps what has been finished. If training is stopped, calling ``fit`` with the
-                same data, parameters and folder goes on from there. It is left in place: ``longtail train`` deletes it when
-                the model is saved, and so can you.
+                same data, parameters and folder goes on from there. It is left in place: ``longtail train`` deletes
+                it when the model is saved, and so can you.
         """
         self._check_params()
         texts = as_texts(X)

@@ -31,6 +31,7 @@ __all__ = ["WEIGHT_BYTES", "LinearRanker"]
 WEIGHT_BYTES = {"f32": 4, "f16": 2, "int8": 1}
 # What each of several trees hands to the average: its best labels, at least this many.
 PER_TREE = 100
+ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
 
 _LEVEL_ARRAYS = (
     "child_ptr",
@@ -243,7 +244,7 @@ class LinearRanker(Model):
             only=only_ids,
             exclude_ptr=exclude_ptr,
             exclude=exclude_ids,
-            threads=resolve_threads(threads or self.threads),
+            threads=1 if n_rows <= ROWS_WITHOUT_THREADS else resolve_threads(threads or self.threads),
         )
         if is_sparse(x):
             labels, scores, opened = self._predictor.predict_sparse(x.indptr, x.indices, x.data, options)
