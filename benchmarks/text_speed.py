@@ -125,7 +125,7 @@ def compare(path: Path, rows: int | None, repeats: int, thread_counts: list[int]
         print_row(f"{name}: {shape}, {peer['nnz'] / 1e6:.1f} M entries", "scikit-learn", peer, "1")
         for threads in thread_counts:
             ours = in_a_process("longtail", *arguments, str(threads), str(repeats))
-            # Values may differ in the last bit, as norms are summed in another order; tests compare each of them.
+            # Values may differ in the last bit, as norms are summed in another order; tests compare each.
             if ours["matrix"] != peer["matrix"] or not math.isclose(ours["sum"], peer["sum"], rel_tol=1e-6):
                 sys.exit(f"the matrices differ: {ours} {peer}")
             first = 0 if threads == 1 else 1

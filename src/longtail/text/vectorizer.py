@@ -55,8 +55,8 @@ class TextVectorizer(Parametrized):
         sublinear_tf: 1 + log(count) instead of the count.
         binary: 1 instead of the count.
         dtype: float32 or float64.
-        hashing: None, or so many columns, to which terms are hashed as in scikit-learn's ``HashingVectorizer``;
-            no vocabulary is kept. With ``use_idf=False`` nothing has to be fitted.
+        hashing: None, or so many columns, to which terms are hashed as in scikit-learn's
+            ``HashingVectorizer``; no vocabulary is kept. With ``use_idf=False`` nothing has to be fitted.
         alternate_sign: With hashing: terms count +1 or −1 by their hash, so that collisions cancel out.
         threads: None means all cores. Results do not depend on it.
 
