@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -59,7 +59,8 @@ def as_labels(y: Any, n_rows: int, names: Any = None) -> tuple[CSR, LabelSet | N
         labels = found if by_name or labels is not None else None
     else:
         raise DataError(
-            f"Y must be a SciPy sparse matrix, a 0/1 array or a list of lists of label names. Got {type(y).__name__} instead."
+            "Y must be a SciPy sparse matrix, a 0/1 array or a list of lists of label names. "
+            f"Got {type(y).__name__} instead."
         )
     if matrix.shape[0] != n_rows:
         raise DataError(f"X has {n_rows} rows and Y has {matrix.shape[0]}; they must be the same.")
@@ -77,11 +78,11 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
 
     Takes a list of names or ids (for all queries), a list of such lists, or a sparse matrix with a row per query.
     """
-    from .labels import LabelSet, encode
-    from .labels._csr import label_matrix
-
     if value is None:
         return None, None
+    from .labels import encode
+    from .labels._csr import label_matrix
+
     if sp.issparse(value):
         matrix = label_matrix(value, name)
         if matrix.shape[1] != n_labels:
@@ -92,13 +93,9 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
         rows = value.tolist() if isinstance(value, np.ndarray) else list(value)
         if not rows or isinstance(rows[0], str | int | np.integer):
             rows = [rows]
-        known = labels
-        if known is None:
-            if any(isinstance(item, str) for row in rows for item in row):
-                raise DataError(f"{name} has label names, but the model was trained without names. Use ids.")
-            known = _Ids(n_labels)  # type: ignore[assignment]
-        elif not isinstance(known, LabelSet):
-            known = LabelSet(known)
+        if labels is None and any(isinstance(item, str) for row in rows for item in row):
+            raise DataError(f"{name} has label names, but the model was trained without names. Use ids.")
+        known: Any = _Ids(n_labels) if labels is None else labels
         try:
             matrix, _ = encode(rows, known)
         except DataError as error:
@@ -113,7 +110,7 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
 class _Ids:
     """Stands for n nameless labels."""
 
-    index: dict[str, int] = {}
+    index: ClassVar[dict[str, int]] = {}
 
     def __init__(self, n: int):
         self.n = n

@@ -78,7 +78,7 @@ class LinearTree(LinearRanker):
     [['dog']]
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _constraints: ClassVar[Mapping[str, Check]] = {
         **LinearRanker._constraints,
         "arity": Int(2, 64),
         "max_leaf": Int(1, 32768),

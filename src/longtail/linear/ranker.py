@@ -31,6 +31,7 @@ __all__ = ["WEIGHT_BYTES", "LinearRanker"]
 WEIGHT_BYTES = {"f32": 4, "f16": 2, "int8": 1}
 # What each of several trees hands to the average: its best labels, at least this many.
 PER_TREE = 100
+ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
 
 _LEVEL_ARRAYS = (
     "child_ptr",
@@ -62,7 +63,7 @@ class _Vectorizer:
 class LinearRanker(Model):
     """Linear classifiers in native memory, searched by a beam."""
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _constraints: ClassVar[Mapping[str, Check]] = {
         "loss": Choice("squared_hinge", "logistic"),
         "C": Real(0, 1e6, open_low=True),
         "bias": Real(0, 1e6),
@@ -243,7 +244,7 @@ class LinearRanker(Model):
             only=only_ids,
             exclude_ptr=exclude_ptr,
             exclude=exclude_ids,
-            threads=resolve_threads(threads or self.threads),
+            threads=1 if n_rows <= ROWS_WITHOUT_THREADS else resolve_threads(threads or self.threads),
         )
         if is_sparse(x):
             labels, scores, opened = self._predictor.predict_sparse(x.indptr, x.indices, x.data, options)
@@ -274,7 +275,7 @@ class LinearRanker(Model):
         names = None if self.vectorizer_ is None else self.vectorizer_.get_feature_names_out()
         paths = [
             [
-                self._step(t, *place, value_of, original, names, top)
+                self._step(t, place, value_of, original, names, top)
                 for place in self._predictor.path(t, wanted)
             ]
             for t in range(len(self.forest_.trees))
@@ -310,8 +311,9 @@ class LinearRanker(Model):
         return int(label)
 
     def _step(
-        self, t: int, level: int, chunk: int, child: int, value_of: Any, original: Any, names: Any, top: int
+        self, t: int, place: tuple[int, int, int], value_of: Any, original: Any, names: Any, top: int
     ) -> Step:
+        level, chunk, child = place
         internal, weights, bias = self._predictor.child_weights(t, level, chunk, child)
         ids = original[internal]
         parts = [
@@ -429,14 +431,15 @@ class _Steps:
     def _name(self, step: str) -> str:
         return f"tree{self._tree}-{step.rsplit('-', 1)[1]}"
 
-    def __contains__(self, step: str) -> bool:
-        return self._name(step) in self._point
+    def __contains__(self, name: object) -> bool:
+        return self._name(str(name)) in self._point
 
-    def get(self, step: str) -> Any:
-        return self._point.get(self._name(step))
+    def get(self, name: str) -> tuple[Arrays, dict[str, Any]]:
+        arrays, facts = self._point.get(self._name(name))
+        return arrays, facts
 
-    def put(self, step: str, arrays: Arrays, facts: dict[str, Any]) -> None:
-        self._point.put(self._name(step), arrays, facts)
+    def put(self, name: str, arrays: Arrays, meta: dict[str, Any]) -> None:
+        self._point.put(self._name(name), arrays, meta)
 
 
 def wanted_name(labels: Any, label: int) -> str:

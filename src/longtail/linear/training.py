@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,19 @@ from ..arrays import CSR, Features, is_sparse
 from ..progress import phase
 from .plan import LevelPlan
 
-if TYPE_CHECKING:
-    from ..store import Checkpoint
-
-__all__ = ["Examples", "Forest", "SolverSettings", "train_levels"]
+__all__ = ["Examples", "Forest", "SolverSettings", "Steps", "train_levels"]
 
 Arrays = dict[str, npt.NDArray[Any]]
+
+
+class Steps(Protocol):
+    """Where finished levels are kept, as ``store.Checkpoint`` does."""
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def get(self, name: str) -> tuple[Arrays, dict[str, Any]]: ...
+
+    def put(self, name: str, arrays: Arrays, meta: dict[str, Any]) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ def train_levels(
     data: Examples,
     settings: SolverSettings,
     seed: int,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: Steps | None = None,
 ) -> tuple[list[Arrays], dict[str, int]]:
     """Trains one tree level by level; levels that the checkpoint has are taken from it."""
     levels: list[Arrays] = []
@@ -160,7 +167,7 @@ def _train(
         for depth, plan in enumerate(plans)
     ]
     with phase(title, total=total, unit="examples") as update:
-        return _native.linear.train_levels(  # type: ignore[no-any-return]
+        arrays, facts = _native.linear.train_levels(
             levels,
             rows_ptr=data.rows_of_label[0],
             rows=data.rows_of_label[1],
@@ -181,6 +188,7 @@ def _train(
             threads=settings.threads,
             report=update,
         )
+    return arrays, facts
 
 
 def _matched_rows(levels: list[Arrays], data: Examples, settings: SolverSettings) -> tuple[Any, Any]:
