@@ -65,7 +65,7 @@ $(BIN)/python:
 # The build tools live in the environment, so that a second build only compiles what changed. The second install adds
 # CMake and Ninja where the machine has none that are new enough.
 $(VENV)/.stamp-build: pyproject.toml | $(BIN)/python
-	@$(PIP) install "scikit-build-core>=0.10" "nanobind>=2.4" build
+	@$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.4" build
 	@$(BIN)/python -c 'from scikit_build_core.build import get_requires_for_build_wheel as r; print(*r(), sep="\n")' > $@
 	@$(PIP) install -r $@
 
