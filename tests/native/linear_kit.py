@@ -42,8 +42,12 @@ class Data:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        self.parts = (self.x.indptr, self.x.indices, self.x.data) if sp.issparse(self.x) else (None, None, self.x)
-        self.norm, self.rank, self.n_internal = _native.linear.survey(*self.parts, self.x.shape[1], self.threads)
+        self.parts = (
+            (self.x.indptr, self.x.indices, self.x.data) if sp.issparse(self.x) else (None, None, self.x)
+        )
+        self.norm, self.rank, self.n_internal = _native.linear.survey(
+            *self.parts, self.x.shape[1], self.threads
+        )
         y = sp.csr_matrix(self.y)
         self.rows_ptr, self.rows = _native.labels.transpose(y.indptr, y.indices, y.shape[1])
         self.frequency = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
@@ -113,7 +117,9 @@ def predict(p: Any, x: Any, **options: Any) -> tuple[np.ndarray, np.ndarray, np.
 # ---- truth
 
 
-def dense_weights(p: Any, data: Data, tree: int, level: int, chunk: int, child: int) -> tuple[np.ndarray, np.float32]:
+def dense_weights(
+    p: Any, data: Data, tree: int, level: int, chunk: int, child: int
+) -> tuple[np.ndarray, np.float32]:
     """The weights of one classifier over all features, and its bias."""
     internal, values, bias = p.child_weights(tree, level, chunk, child)
     by_internal = np.zeros(data.n_internal + 1, dtype=np.float32)
@@ -139,7 +145,9 @@ def loss_of(margins: np.ndarray, sign: np.ndarray, loss: str) -> np.ndarray:
     return np.maximum(0, 1 - z) ** 2 if loss == "squared_hinge" else np.logaddexp(0, -z)
 
 
-def objective(w: np.ndarray, b: float, x: Any, sign: np.ndarray, cost: np.ndarray, loss: str, bias: float) -> float:
+def objective(
+    w: np.ndarray, b: float, x: Any, sign: np.ndarray, cost: np.ndarray, loss: str, bias: float
+) -> float:
     """½‖w‖² + Σ cost · loss; b is the intercept, which is the weight of the bias feature times its value."""
     w64 = w.astype(np.float64)
     penalty = 0.5 * (w64 @ w64 + (b / bias) ** 2 if bias else w64 @ w64)
@@ -180,7 +188,9 @@ def all_scores(
     return out
 
 
-def check_ranking(found: tuple[np.ndarray, np.ndarray], truth: np.ndarray, k: int, tolerance: float = 1e-5) -> None:
+def check_ranking(
+    found: tuple[np.ndarray, np.ndarray], truth: np.ndarray, k: int, tolerance: float = 1e-5
+) -> None:
     """The k best of each row of `truth` (allowed labels finite), up to swaps of scores that are equal but for rounding."""
     ids, scores = found[0], found[1]
     for i, row in enumerate(truth):

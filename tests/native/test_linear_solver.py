@@ -79,7 +79,9 @@ def best_smooth(x: Any, sign: np.ndarray, cost: np.ndarray, bias: float, loss: s
             losses, slope = gap**2, -2 * gap
         return 0.5 * w @ w + cost @ losses, w + wide.T @ (cost * slope * sign)
 
-    found = minimize(value, np.zeros(wide.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-14})
+    found = minimize(
+        value, np.zeros(wide.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 5000, "ftol": 1e-14}
+    )
     return float(found.fun)
 
 
@@ -100,7 +102,11 @@ def test_objective_is_that_of_exact_solvers(loss: str, weighted: bool, c: float)
     costs = c * (np.ones(x.shape[0]) if cost is None else cost.astype(np.float64))
     for label in range(y.shape[1]):
         sign = np.where(y[:, [label]].toarray().ravel() > 0, 1.0, -1.0)
-        best = best_hinge(x, sign, costs, bias) if loss == "squared_hinge" else best_smooth(x, sign, costs, bias, loss)
+        best = (
+            best_hinge(x, sign, costs, bias)
+            if loss == "squared_hinge"
+            else best_smooth(x, sign, costs, bias, loss)
+        )
         for w, b in ours:
             reached = objective(w[label], float(b[label]), x, sign, costs, loss, bias)
             assert reached == pytest.approx(best, rel=1e-3, abs=1e-9), label
@@ -130,7 +136,9 @@ def test_logistic_is_that_of_scikit_learn() -> None:
     w, b = flat_weights(predictor([levels], data), data, levels)
     for label in (0, 1, 2):
         sign = np.where(y[:, [label]].toarray().ravel() > 0, 1, -1)
-        model = LogisticRegression(C=2.0, solver="liblinear", intercept_scaling=1.0, tol=1e-8, max_iter=10_000)
+        model = LogisticRegression(
+            C=2.0, solver="liblinear", intercept_scaling=1.0, tol=1e-8, max_iter=10_000
+        )
         model.fit(x.astype(np.float64), sign)
         np.testing.assert_allclose(w[label], model.coef_[0], atol=5e-3)
         assert b[label] == pytest.approx(model.intercept_[0], abs=5e-3)
