@@ -191,7 +191,8 @@ def all_scores(
 def check_ranking(
     found: tuple[np.ndarray, np.ndarray], truth: np.ndarray, k: int, tolerance: float = 1e-5
 ) -> None:
-    """The k best of each row of `truth` (allowed labels finite), up to swaps of scores that are equal but for rounding."""
+    """The k best of each row of `truth` (allowed labels finite), up to swaps of scores that are equal but for
+    rounding."""
     ids, scores = found[0], found[1]
     for i, row in enumerate(truth):
         allowed = np.flatnonzero(np.isfinite(row))

@@ -1,4 +1,4 @@
-"""How weights are packed: what comes out of a chunk is what NumPy says went in, for every type and row form."""
+"""How weights are packed: what comes out of a chunk is what NumPy says went in, for every type and form."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from linear_kit import Data, dense_weights, features, labels, predict, predictor
 
 from longtail.linear.plan import LevelPlan
 
-# Children of the one node: one block, one block and a bit, byte-sized child numbers at their limit, two-byte ones.
+# Children of the one node: one block, a bit more, child numbers of one byte at their limit and of two bytes.
 WIDTHS = [1, 3, 16, 17, 100, 256, 257, 300]
 
 
 def one_node(
-    n_children: int, weights: str = "f32", threshold: float | None = None, dense: bool = False
+    n_children: int, weights: str = "f32", threshold: float = 0.05, dense: bool = False
 ) -> tuple[Data, Any]:
-    """A trained node whose children are the labels: with the threshold, some rows are lists and some are masks."""
-    if threshold is None:
-        threshold = 0.05 if n_children <= 100 else 0.25
+    """A trained node whose children are the labels. Features differ in size, so that some rows of weights keep
+    most children and others a few."""
     rng = np.random.default_rng(n_children)
-    x = features(rng, 200, 150, 0.1)
+    x = sp.csr_matrix(features(rng, 200, 150, 0.1) @ sp.diags(np.geomspace(0.05, 2, 150)), dtype=np.float32)
     y = labels(rng, 200, n_children, 3.0)
     data = Data(np.ascontiguousarray(x.toarray()) if dense else x, y)
     order = rng.permutation(n_children).astype(np.int32)

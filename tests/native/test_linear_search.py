@@ -163,7 +163,9 @@ def chunk_margins(p: Any, level: int, chunk: int, dense: np.ndarray) -> np.ndarr
 
 
 def lists(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    return np.cumsum([0, *map(len, rows)]).astype(np.int64), np.array(sum(rows, []), dtype=np.int32)
+    return np.cumsum([0, *map(len, rows)]).astype(np.int64), np.array(
+        [i for row in rows for i in row], np.int32
+    )
 
 
 @pytest.mark.parametrize("name", TREES)
@@ -202,7 +204,7 @@ def test_exclude_alone(name: str) -> None:
 @pytest.mark.parametrize("score", ["hinge", "sigmoid"])
 @pytest.mark.parametrize("per_tree", [1, 5, M])
 def test_trees_are_averaged(score: str, per_tree: int) -> None:
-    """Each tree hands its best `per_tree` (or k) labels over; what a tree did not hand over counts 0 there."""
+    """Each tree hands its best `per_tree` (or k) labels over; what it did not hand over counts 0 there."""
     names = ["balanced", "lumpy", "binary"]
     p = predictor([LEVELS[name] for name in names], DATA)
     for k in (1, 3, M):
@@ -338,7 +340,7 @@ def test_search_options_are_checked(wrong: dict[str, Any]) -> None:
 
 def test_unknown_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LONGTAIL_ISA", "sse9")
-    with pytest.raises(ValueError, match="portable, avx2, avx512. Got 'sse9' instead"):
+    with pytest.raises(ValueError, match=r"portable, avx2, avx512\. Got 'sse9' instead"):
         predict(predictor([LEVELS["flat"]], DATA), X)
 
 

@@ -295,5 +295,5 @@ def test_arrays_that_do_not_fit_are_refused(name: str, value: Any) -> None:
     x, y = small(13)
     data = Data(x, y)
     setattr(data, name, np.full_like(data.rows, 120) if value is None else value)
-    with pytest.raises(ValueError, match="range|fit|one value per row|CSR"):
+    with pytest.raises(ValueError, match=r"range|fit|one value per row|CSR"):
         train_flat(data)
