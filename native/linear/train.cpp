@@ -38,10 +38,11 @@ class LevelTrainer {
                const float* cost, const int32_t* rank, int64_t n_internal, const TrainParams& params,
                TrainStats& stats, Watch* watch)
       : plan_(plan), rows_of_label_(rows_of_label), x_(x), cost_(cost), rank_(rank), n_internal_(n_internal),
-        params_(params), stats_(stats), watch_(watch), workers_(static_cast<size_t>(params.threads)),
+        params_(params), solver_(params.solver), stats_(stats), watch_(watch), workers_(static_cast<size_t>(params.threads)),
         chunks_(static_cast<size_t>(plan.n_chunks)) {
     norms_.assign(square_norm, square_norm + x.n_rows);
     for (float& norm : norms_) norm += params.solver.bias * params.solver.bias;
+    if (watch != nullptr) solver_.stop = &watch->stop;
   }
 
   std::vector<ChunkParts> run() {
@@ -115,7 +116,7 @@ class LevelTrainer {
     float* dual = worker.dual.at_least(static_cast<size_t>(job.rows.n_rows) * kBlock);
     const uint16_t* positive = job.positive.data() + b * job.rows.n_rows;
     const auto seed = seed_of(params_.seed, static_cast<uint64_t>(job.chunk), 2, static_cast<uint64_t>(b));
-    const int passes = LT_DISPATCH(solve_block, job.rows, positive, (1u << lanes) - 1, params_.solver, seed, weights, dual);
+    const int passes = LT_DISPATCH(solve_block, job.rows, positive, (1u << lanes) - 1, solver_, seed, weights, dual);
     auto& mask = job.weights.mask[static_cast<size_t>(b)];
     mask.resize(job.order.size());
     LT_DISPATCH(compress_block, weights, job.order.data(), static_cast<int64_t>(job.order.size()), params_.threshold,
@@ -152,6 +153,7 @@ class LevelTrainer {
   const int32_t* rank_;
   const int64_t n_internal_;
   const TrainParams& params_;
+  SolverParams solver_;
   TrainStats& stats_;
   Watch* watch_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -52,7 +52,9 @@ class Model(Parametrized):
 
     # ---- what a subclass gives
 
-    def _fit(self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any) -> None:
+    def _fit(
+        self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
+    ) -> None:
         """Learns from checked data."""
         raise NotImplementedError
 
@@ -110,13 +112,14 @@ class Model(Parametrized):
             if len(rows) == 0:
                 raise DataError("sample_weight is 0 for every row.")
             x, y, weight = x[rows], y[rows], weight[rows]
+        frequencies = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
         self._fit(x, y, weight, checkpoint)
         self.vectorizer_ = vectorizer
         self.labels_ = names
         self.n_labels_ = y.shape[1]
         self.n_features_in_ = x.shape[1]
         self.n_rows_ = x.shape[0]
-        self.label_frequencies_ = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
+        self.label_frequencies_ = frequencies
         self.evaluation_ = None
         return self
 
@@ -140,14 +143,20 @@ class Model(Parametrized):
         if texts is None:
             if is_sparse(X) or hasattr(X, "shape") or isinstance(X, list | tuple):
                 return as_features(X, n_cols=self.n_features_in_)
-            raise DataError(f"X must be texts, a sparse matrix or a 2-d array. Got {type(X).__name__} instead.")
+            raise DataError(
+                f"X must be texts, a sparse matrix or a 2-d array. Got {type(X).__name__} instead."
+            )
         if self.vectorizer_ is None:
-            raise DataError("X is text, but the model was trained on features. Give features, or train it on texts.")
+            raise DataError(
+                "X is text, but the model was trained on features. Give features, or train it on texts."
+            )
         return self.vectorizer_.transform(texts)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_labels_"):
-            raise NotFittedError(f"This {type(self).__name__} is not trained yet. Call fit first, or longtail.load.")
+            raise NotFittedError(
+                f"This {type(self).__name__} is not trained yet. Call fit first, or longtail.load."
+            )
 
     def _ranking(self, labels: Any, scores: Any) -> Ranking:
         from .ranking import Ranking
@@ -184,7 +193,11 @@ class Model(Parametrized):
 
         self._check_fitted()
         facts, arrays = self._state()
-        facts["n_labels"], facts["n_features"], facts["n_rows"] = self.n_labels_, self.n_features_in_, self.n_rows_
+        facts["n_labels"], facts["n_features"], facts["n_rows"] = (
+            self.n_labels_,
+            self.n_features_in_,
+            self.n_rows_,
+        )
         arrays["label_frequencies"] = self.label_frequencies_
         for part in ("labels", "vectorizer"):
             held = getattr(self, f"{part}_")
@@ -259,7 +272,9 @@ def load(path: str | PathLike[str], *, verify: bool = True) -> Any:
     folder = read_folder(path, verify=verify)
     home = _KINDS.get(folder.kind)
     if home is None:
-        raise ModelError(f"{folder.path}: holds a '{folder.kind}', which is none of: {', '.join(sorted(_KINDS))}.")
+        raise ModelError(
+            f"{folder.path}: holds a '{folder.kind}', which is none of: {', '.join(sorted(_KINDS))}."
+        )
     kind = getattr(import_module(home), folder.kind)
     try:
         return kind._from_folder(folder, verify=verify)
@@ -293,11 +308,14 @@ def _checked_weight(weight: Any, n_rows: int) -> npt.NDArray[np.float32] | None:
     if weight is None:
         return None
     try:
-        w = np.ascontiguousarray(weight, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            w = np.ascontiguousarray(weight, dtype=np.float32)
     except (ValueError, TypeError) as error:
         raise DataError(f"sample_weight must be numbers: {error}.") from None
     if w.shape != (n_rows,):
-        raise DataError(f"sample_weight must have one number for each of the {n_rows} rows. Got shape {w.shape} instead.")
+        raise DataError(
+            f"sample_weight must have one number for each of the {n_rows} rows. Got shape {w.shape} instead."
+        )
     if not np.isfinite(w).all() or (w < 0).any():
         raise DataError("sample_weight must be finite and >= 0.")
     return w

@@ -106,5 +106,3 @@ def flat_plan(frequency: npt.NDArray[Any]) -> list[LevelPlan]:
     child_ptr = np.append(np.arange(0, n, FLAT_CHUNK), n).astype(np.int64)
     begin = np.arange(n, dtype=np.int64)
     return [LevelPlan(child_ptr, ~order, begin, begin + 1, order, all_rows=True)]
-
-

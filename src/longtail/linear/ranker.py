@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import _native
 from ..arrays import CSR, Features, as_features, is_sparse
-from ..errors import DataError, ModelError
+from ..errors import DataError, ModelError, ParameterError
 from ..inputs import as_label_lists, as_labels, as_texts
 from ..model import Model
 from ..params import Check, Choice, Int, Nullable, Real, check
@@ -31,6 +31,14 @@ __all__ = ["WEIGHT_BYTES", "LinearRanker"]
 WEIGHT_BYTES = {"f32": 4, "f16": 2, "int8": 1}
 # What each of several trees hands to the average: its best labels, at least this many.
 PER_TREE = 100
+
+_PREDICT_CONSTRAINTS: dict[str, Check] = {
+    "k": Int(1),
+    "beam": Nullable(Int(1)),
+    "search": Choice("beam", "exact"),
+    "threads": Nullable(Int(1, 4096)),
+}
+_SEARCH_PARAMS = ("beam", "node_score", "label_score", "hinge_power", "threads")
 
 _LEVEL_ARRAYS = (
     "child_ptr",
@@ -96,8 +104,12 @@ class LinearRanker(Model):
     # ---- what LinearTree and OneVsRest say differently
 
     @abstractmethod
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> list[list[LevelPlan]]:
-        """The levels of each tree to train."""
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+        """The levels of each tree to train, and the attributes to set when they are trained."""
+
+    def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
+        """Arrays inside parameters: what a checkpoint depends on beside ``_params_to_json``."""
+        return []
 
     def _search_defaults(self) -> tuple[int, str]:
         """Beam and score of inner nodes."""
@@ -122,10 +134,12 @@ class LinearRanker(Model):
             threads=threads,
         )
 
-    def _fit(self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any) -> None:
+    def _fit(
+        self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
+    ) -> None:
         threads = resolve_threads(self.threads)
         point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
-        plans = self._plans(x, y, point)
+        plans, learnt = self._plans(x, y, point)
         data = Examples(x, y, sample_weight, threads)
         self._report_memory(estimate(plans, x, data.frequency, threads, WEIGHT_BYTES[self.weights]))
         settings = self._settings(threads)
@@ -134,26 +148,37 @@ class LinearRanker(Model):
         for t, levels in enumerate(plans):
             name = "tree" if len(plans) == 1 else f"tree {t + 1}/{len(plans)}"
             arrays, stats = train_levels(
-                name, levels, data, settings, _tree_seed(self.seed, t), None if point is None else _Steps(point, t)
+                name,
+                levels,
+                data,
+                settings,
+                _tree_seed(self.seed, t),
+                None if point is None else _Steps(point, t),
             )
             trees.append(arrays)
             total = {key: total[key] + stats[key] for key in total}
-        self.training_stats_ = total
+        # Only now does the model change: one that was stopped before is as it was.
         self._take(Forest(trees, data.rank, data.n_internal, y.shape[1], self.weights), deep=False)
+        self.training_stats_ = total
+        for name, value in learnt.items():
+            setattr(self, name, value)
 
     def _take(self, forest: Forest, *, deep: bool) -> None:
-        self.forest_ = forest
         self._predictor = forest.predictor(deep=deep, threads=resolve_threads(self.threads))
+        self.forest_ = forest
 
     def _open_checkpoint(self, path: Any, x: Features, y: CSR, weight: Any) -> Any:
         from ..store import Checkpoint, fingerprint_arrays
 
         parts = [x.indptr, x.indices, x.data] if is_sparse(x) else [x]
-        data = fingerprint_arrays(*parts, y.indptr, y.indices, *([] if weight is None else [weight]))
+        parts += [y.indptr, y.indices, *([] if weight is None else [weight]), *self._parameter_arrays()]
+        data = fingerprint_arrays(*parts)
         params = self._params_to_json()
         for name in ("threads", "vectorizer"):  # do not change what is learnt from the same X
             params.pop(name, None)
-        return Checkpoint(path, {"kind": type(self).__name__, "params": params, "shape": list(x.shape), "data": data})
+        return Checkpoint(
+            path, {"kind": type(self).__name__, "params": params, "shape": list(x.shape), "data": data}
+        )
 
     def _report_memory(self, memory: MemoryEstimate) -> None:
         message(f"memory: {memory}")
@@ -210,14 +235,9 @@ class LinearRanker(Model):
             A ``Ranking``; ``search_stats_["nodes_opened"]`` says how many tree nodes each row took.
         """
         self._check_fitted()
-        if k is not None:
-            check("predict", {"k": Int(1)}, {"k": k})
+        check("predict", _PREDICT_CONSTRAINTS, {"k": k, "beam": beam, "search": search, "threads": threads})
+        self._check_search_params()
         own_beam, node_score = self._search_defaults()
-        check(
-            "predict",
-            {"beam": Nullable(Int(1)), "search": Choice("beam", "exact"), "threads": Nullable(Int(1, 4096))},
-            {"beam": beam, "search": search, "threads": threads},
-        )
         x = self._features(X)
         n_rows = x.shape[0]
         only_ptr, only_ids = as_label_lists(only, "only", n_rows, self.n_labels_, self.labels_)
@@ -243,6 +263,13 @@ class LinearRanker(Model):
         self.search_stats_ = {"nodes_opened": opened}
         return self._ranking(labels, scores)
 
+    def _check_search_params(self) -> None:
+        """What ``set_params`` may have changed since training."""
+        names = [name for name in _SEARCH_PARAMS if name in self._constraints]
+        check(type(self).__name__, self._constraints, {name: getattr(self, name) for name in names})
+        if len(self.forest_.trees) > 1 and "raw" in (self._search_defaults()[1], self.label_score):
+            raise ParameterError("The scores of several trees are averaged, which raw margins do not allow.")
+
     # ---- looking inside
 
     def explain(self, x: Any, label: str | int, top: int = 10) -> Explanation:
@@ -264,7 +291,10 @@ class LinearRanker(Model):
         original[self.forest_.rank[used]] = used
         names = None if self.vectorizer_ is None else self.vectorizer_.get_feature_names_out()
         paths = [
-            [self._step(t, *place, value_of, original, names, top) for place in self._predictor.path(t, wanted)]
+            [
+                self._step(t, *place, value_of, original, names, top)
+                for place in self._predictor.path(t, wanted)
+            ]
             for t in range(len(self.forest_.trees))
         ]
         score = float(np.mean([np.prod([step.probability for step in path]) for path in paths]))
@@ -287,8 +317,14 @@ class LinearRanker(Model):
             if self.labels_ is None:
                 raise DataError("The model was trained without label names. Give the id of the label.")
             return int(self.labels_.ids([label])[0])
-        if isinstance(label, bool) or not isinstance(label, int | np.integer) or not 0 <= label < self.n_labels_:
-            raise DataError(f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead.")
+        if (
+            isinstance(label, bool)
+            or not isinstance(label, int | np.integer)
+            or not 0 <= label < self.n_labels_
+        ):
+            raise DataError(
+                f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead."
+            )
         return int(label)
 
     def _step(
@@ -296,7 +332,11 @@ class LinearRanker(Model):
     ) -> Step:
         internal, weights, bias = self._predictor.child_weights(t, level, chunk, child)
         ids = original[internal]
-        parts = [(int(f), float(w) * value_of[f]) for f, w in zip(ids.tolist(), weights, strict=True) if f in value_of]
+        parts = [
+            (int(f), float(w) * value_of[f])
+            for f, w in zip(ids.tolist(), weights, strict=True)
+            if f in value_of
+        ]
         margin = bias + sum(part for _, part in parts)
         arrays = self.forest_.trees[t][level]
         is_label = arrays["child"][arrays["child_ptr"][chunk] + child] < 0
@@ -378,7 +418,11 @@ class LinearRanker(Model):
 
     def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Any], *, verify: bool) -> None:
         counts = facts["levels"]
-        if not isinstance(counts, list) or not counts or not all(type(n) is int and 0 < n < 10_000 for n in counts):
+        if (
+            not isinstance(counts, list)
+            or not counts
+            or not all(type(n) is int and 0 < n < 10_000 for n in counts)
+        ):
             raise ModelError("the number of levels of each tree is missing.")
         trees = [
             [{name: arrays[f"tree{t}.level{d}.{name}"] for name in _LEVEL_ARRAYS} for d in range(n)]
@@ -435,5 +479,3 @@ def _probability(margin: float, kind: str, power: int) -> float:
     if kind == "sigmoid":
         return float(1 / (1 + np.exp(-margin))) if margin > -700 else 0.0
     return float(np.exp(-(max(0.0, 1.0 - margin) ** power)))
-
-

@@ -115,7 +115,9 @@ def train_levels(
             arrays, facts = checkpoint.get(step)
         else:
             extra = _matched_rows(levels, data, settings) if settings.matched and depth > 0 else None
-            arrays, facts = _train_level(f"{name} level {depth + 1}/{len(plans)}", plan, data, settings, seed + depth, extra)
+            arrays, facts = _train_level(
+                f"{name} level {depth + 1}/{len(plans)}", plan, data, settings, seed + depth, extra
+            )
             if checkpoint is not None:
                 checkpoint.put(step, arrays, facts)
         levels.append(arrays)
