@@ -1,12 +1,13 @@
 """What every model shares: texts or features in, a folder out.
 
-A model is a class derived from ``Model`` that says in ``_fit`` how it learns from a checked matrix and in ``_predict``
+A model is a class derived from ``Model`` that says in ``_fit`` how it learns from a checked matrix and in ``predict``
 how it ranks. This module gives it texts (through a vectorizer that is saved with it), label names, ``save`` and
-``load``. How to add a model is told in docs/add-a-model.md.
+``load``. How to add a model is told in docs/how-to/add-a-model.md.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
 from os import PathLike
@@ -36,7 +37,7 @@ _KINDS = {
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-class Model(Parametrized):
+class Model(Parametrized, ABC):
     """The base of all models. See the module's text for what a subclass has to give."""
 
     _estimator_type: ClassVar[str] = "classifier"
@@ -52,21 +53,23 @@ class Model(Parametrized):
 
     # ---- what a subclass gives
 
-    def _fit(self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any) -> None:
+    @abstractmethod
+    def _fit(
+        self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
+    ) -> None:
         """Learns from checked data."""
-        raise NotImplementedError
 
-    def _predict(self, x: Features, k: int, options: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Label ids and scores, n×k."""
-        raise NotImplementedError
+    @abstractmethod
+    def predict(self, X: Any, k: int = 5) -> Ranking:
+        """The k best labels for each row of X; a subclass may take more options."""
 
+    @abstractmethod
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         """Facts and arrays to save."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Any], *, verify: bool) -> None:
         """The inverse of ``_state``; a ModelError (or ValueError) if the arrays do not fit."""
-        raise NotImplementedError
 
     # ---- learning
 
@@ -86,9 +89,9 @@ class Model(Parametrized):
             Y: labels of the examples: CSR with a column per label, or a list of lists of label names.
             labels: names of the columns of Y, if Y is a matrix.
             sample_weight: a number >= 0 per example.
-            checkpoint: a folder that keeps what has been finished. If training is stopped, calling ``fit`` with the same
-                data, parameters and folder goes on from there. It is left in place: ``longtail train`` deletes it when
-                the model is saved, and so can you.
+            checkpoint: a folder that keeps what has been finished. If training is stopped, calling ``fit`` with the
+                same data, parameters and folder goes on from there. It is left in place: ``longtail train`` deletes
+                it when the model is saved, and so can you.
         """
         self._check_params()
         texts = as_texts(X)
@@ -110,13 +113,14 @@ class Model(Parametrized):
             if len(rows) == 0:
                 raise DataError("sample_weight is 0 for every row.")
             x, y, weight = x[rows], y[rows], weight[rows]
+        frequencies = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
         self._fit(x, y, weight, checkpoint)
         self.vectorizer_ = vectorizer
         self.labels_ = names
         self.n_labels_ = y.shape[1]
         self.n_features_in_ = x.shape[1]
         self.n_rows_ = x.shape[0]
-        self.label_frequencies_ = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
+        self.label_frequencies_ = frequencies
         self.evaluation_ = None
         return self
 
@@ -140,14 +144,20 @@ class Model(Parametrized):
         if texts is None:
             if is_sparse(X) or hasattr(X, "shape") or isinstance(X, list | tuple):
                 return as_features(X, n_cols=self.n_features_in_)
-            raise DataError(f"X must be texts, a sparse matrix or a 2-d array. Got {type(X).__name__} instead.")
+            raise DataError(
+                f"X must be texts, a sparse matrix or a 2-d array. Got {type(X).__name__} instead."
+            )
         if self.vectorizer_ is None:
-            raise DataError("X is text, but the model was trained on features. Give features, or train it on texts.")
+            raise DataError(
+                "X is text, but the model was trained on features. Give features, or train it on texts."
+            )
         return self.vectorizer_.transform(texts)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_labels_"):
-            raise NotFittedError(f"This {type(self).__name__} is not trained yet. Call fit first, or longtail.load.")
+            raise NotFittedError(
+                f"This {type(self).__name__} is not trained yet. Call fit first, or longtail.load."
+            )
 
     def _ranking(self, labels: Any, scores: Any) -> Ranking:
         from .ranking import Ranking
@@ -184,7 +194,11 @@ class Model(Parametrized):
 
         self._check_fitted()
         facts, arrays = self._state()
-        facts["n_labels"], facts["n_features"], facts["n_rows"] = self.n_labels_, self.n_features_in_, self.n_rows_
+        facts["n_labels"], facts["n_features"], facts["n_rows"] = (
+            self.n_labels_,
+            self.n_features_in_,
+            self.n_rows_,
+        )
         arrays["label_frequencies"] = self.label_frequencies_
         for part in ("labels", "vectorizer"):
             held = getattr(self, f"{part}_")
@@ -205,7 +219,11 @@ class Model(Parametrized):
     def _params_to_json(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
         if params.get("vectorizer") is not None:
-            params["vectorizer"] = params["vectorizer"].get_params(deep=False)
+            given = params["vectorizer"].get_params(deep=False)
+            given["dtype"] = np.dtype(given["dtype"]).name
+            if isinstance(given["stop_words"], set | frozenset):
+                given["stop_words"] = sorted(given["stop_words"])
+            params["vectorizer"] = given
         return params
 
     @classmethod
@@ -216,6 +234,8 @@ class Model(Parametrized):
             given = dict(params["vectorizer"])
             if isinstance(given.get("ngram_range"), list):
                 given["ngram_range"] = tuple(given["ngram_range"])
+            if given.get("dtype") in ("float32", "float64"):
+                given["dtype"] = np.dtype(given["dtype"]).type
             params["vectorizer"] = TextVectorizer(**given)
         return params
 
@@ -259,7 +279,9 @@ def load(path: str | PathLike[str], *, verify: bool = True) -> Any:
     folder = read_folder(path, verify=verify)
     home = _KINDS.get(folder.kind)
     if home is None:
-        raise ModelError(f"{folder.path}: holds a '{folder.kind}', which is none of: {', '.join(sorted(_KINDS))}.")
+        raise ModelError(
+            f"{folder.path}: holds a '{folder.kind}', which is none of: {', '.join(sorted(_KINDS))}."
+        )
     kind = getattr(import_module(home), folder.kind)
     try:
         return kind._from_folder(folder, verify=verify)
@@ -293,11 +315,14 @@ def _checked_weight(weight: Any, n_rows: int) -> npt.NDArray[np.float32] | None:
     if weight is None:
         return None
     try:
-        w = np.ascontiguousarray(weight, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            w = np.ascontiguousarray(weight, dtype=np.float32)
     except (ValueError, TypeError) as error:
         raise DataError(f"sample_weight must be numbers: {error}.") from None
     if w.shape != (n_rows,):
-        raise DataError(f"sample_weight must have one number for each of the {n_rows} rows. Got shape {w.shape} instead.")
+        raise DataError(
+            f"sample_weight must have one number for each of the {n_rows} rows. Got shape {w.shape} instead."
+        )
     if not np.isfinite(w).all() or (w < 0).any():
         raise DataError("sample_weight must be finite and >= 0.")
     return w

@@ -29,7 +29,11 @@ class _Trees:
     def accepts(self, value: Any) -> bool:
         if value is None or isinstance(value, LabelTree):
             return True
-        return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(t, LabelTree) for t in value)
+        return (
+            isinstance(value, list | tuple)
+            and len(value) > 0
+            and all(isinstance(t, LabelTree) for t in value)
+        )
 
     def __str__(self) -> str:
         return "None, a LabelTree or a list of LabelTrees"
@@ -74,7 +78,7 @@ class LinearTree(LinearRanker):
     [['dog']]
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _constraints: ClassVar[Mapping[str, Check]] = {
         **LinearRanker._constraints,
         "arity": Int(2, 64),
         "max_leaf": Int(1, 32768),
@@ -157,15 +161,16 @@ class LinearTree(LinearRanker):
             return None
         return [self.tree] if isinstance(self.tree, LabelTree) else list(self.tree)
 
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> list[list[LevelPlan]]:
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         given = self._given_trees()
         if given is None:
             given = self._build_trees(x, y, checkpoint)
         for tree in given:
             if tree.n_labels != y.shape[1]:
-                raise DataError(f"The tree has {tree.n_labels} labels and Y has {y.shape[1]}; they must be the same.")
-        self.trees_ = given
-        return [tree_plan(tree) for tree in given]
+                raise DataError(
+                    f"The tree has {tree.n_labels} labels and Y has {y.shape[1]}; they must be the same."
+                )
+        return [tree_plan(tree) for tree in given], {"trees_": given}
 
     def _build_trees(self, x: Features, y: CSR, checkpoint: Any) -> list[LabelTree]:
         from ..labels import pifa
@@ -200,6 +205,9 @@ class LinearTree(LinearRanker):
         shape = complete_tree(len(frequency), arity=self.arity, max_leaf=self.max_leaf)
         return [tree_plan(shape)] * self.trees
 
+    def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
+        return [array for tree in self._given_trees() or [] for array in tree.to_parents()]
+
     def _search_defaults(self) -> tuple[int, str]:
         return self.beam, self.node_score
 
@@ -232,7 +240,11 @@ class LinearTree(LinearRanker):
 
     def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Any], *, verify: bool) -> None:
         metas = facts["trees"]
-        if not isinstance(metas, list) or not isinstance(facts["levels"], list) or len(metas) != len(facts["levels"]):
+        if (
+            not isinstance(metas, list)
+            or not isinstance(facts["levels"], list)
+            or len(metas) != len(facts["levels"])
+        ):
             raise ModelError("the trees do not fit their classifiers.")
         self.trees_ = [_tree_of(meta, arrays, t) for t, meta in enumerate(metas)]
         if any(tree.n_labels != self.n_labels_ for tree in self.trees_):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -46,7 +47,7 @@ class OneVsRest(LinearRanker):
     [['dog']]
     """
 
-    _constraints: ClassVar[dict[str, Check]] = dict(LinearRanker._constraints)
+    _constraints: ClassVar[Mapping[str, Check]] = dict(LinearRanker._constraints)
 
     def __init__(
         self,
@@ -77,8 +78,8 @@ class OneVsRest(LinearRanker):
         self.seed = seed
         self.threads = threads
 
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> list[list[LevelPlan]]:
-        return self._assumed_plans(np.bincount(y.indices, minlength=y.shape[1]))
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+        return self._assumed_plans(np.bincount(y.indices, minlength=y.shape[1])), {}
 
     def _assumed_plans(self, frequency: npt.NDArray[np.int64]) -> list[list[LevelPlan]]:
         return [flat_plan(frequency)]

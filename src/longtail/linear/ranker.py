@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import _native
 from ..arrays import CSR, Features, as_features, is_sparse
-from ..errors import DataError, ModelError
+from ..errors import DataError, ModelError, ParameterError
 from ..inputs import as_label_lists, as_labels, as_texts
 from ..model import Model
 from ..params import Check, Choice, Int, Nullable, Real, check
@@ -31,6 +31,15 @@ __all__ = ["WEIGHT_BYTES", "LinearRanker"]
 WEIGHT_BYTES = {"f32": 4, "f16": 2, "int8": 1}
 # What each of several trees hands to the average: its best labels, at least this many.
 PER_TREE = 100
+ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
+
+_PREDICT_CONSTRAINTS: dict[str, Check] = {
+    "k": Int(1),
+    "beam": Nullable(Int(1)),
+    "search": Choice("beam", "exact"),
+    "threads": Nullable(Int(1, 4096)),
+}
+_SEARCH_PARAMS = ("beam", "node_score", "label_score", "hinge_power", "threads")
 
 _LEVEL_ARRAYS = (
     "child_ptr",
@@ -62,7 +71,7 @@ class _Vectorizer:
 class LinearRanker(Model):
     """Linear classifiers in native memory, searched by a beam."""
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _constraints: ClassVar[Mapping[str, Check]] = {
         "loss": Choice("squared_hinge", "logistic"),
         "C": Real(0, 1e6, open_low=True),
         "bias": Real(0, 1e6),
@@ -96,8 +105,12 @@ class LinearRanker(Model):
     # ---- what LinearTree and OneVsRest say differently
 
     @abstractmethod
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> list[list[LevelPlan]]:
-        """The levels of each tree to train."""
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+        """The levels of each tree to train, and the attributes to set when they are trained."""
+
+    def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
+        """Arrays inside parameters: what a checkpoint depends on beside ``_params_to_json``."""
+        return []
 
     def _search_defaults(self) -> tuple[int, str]:
         """Beam and score of inner nodes."""
@@ -122,10 +135,12 @@ class LinearRanker(Model):
             threads=threads,
         )
 
-    def _fit(self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any) -> None:
+    def _fit(
+        self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
+    ) -> None:
         threads = resolve_threads(self.threads)
         point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
-        plans = self._plans(x, y, point)
+        plans, learnt = self._plans(x, y, point)
         data = Examples(x, y, sample_weight, threads)
         self._report_memory(estimate(plans, x, data.frequency, threads, WEIGHT_BYTES[self.weights]))
         settings = self._settings(threads)
@@ -134,26 +149,37 @@ class LinearRanker(Model):
         for t, levels in enumerate(plans):
             name = "tree" if len(plans) == 1 else f"tree {t + 1}/{len(plans)}"
             arrays, stats = train_levels(
-                name, levels, data, settings, _tree_seed(self.seed, t), None if point is None else _Steps(point, t)
+                name,
+                levels,
+                data,
+                settings,
+                _tree_seed(self.seed, t),
+                None if point is None else _Steps(point, t),
             )
             trees.append(arrays)
             total = {key: total[key] + stats[key] for key in total}
-        self.training_stats_ = total
+        # Only now does the model change: one that was stopped before is as it was.
         self._take(Forest(trees, data.rank, data.n_internal, y.shape[1], self.weights), deep=False)
+        self.training_stats_ = total
+        for name, value in learnt.items():
+            setattr(self, name, value)
 
     def _take(self, forest: Forest, *, deep: bool) -> None:
-        self.forest_ = forest
         self._predictor = forest.predictor(deep=deep, threads=resolve_threads(self.threads))
+        self.forest_ = forest
 
     def _open_checkpoint(self, path: Any, x: Features, y: CSR, weight: Any) -> Any:
         from ..store import Checkpoint, fingerprint_arrays
 
         parts = [x.indptr, x.indices, x.data] if is_sparse(x) else [x]
-        data = fingerprint_arrays(*parts, y.indptr, y.indices, *([] if weight is None else [weight]))
+        parts += [y.indptr, y.indices, *([] if weight is None else [weight]), *self._parameter_arrays()]
+        data = fingerprint_arrays(*parts)
         params = self._params_to_json()
         for name in ("threads", "vectorizer"):  # do not change what is learnt from the same X
             params.pop(name, None)
-        return Checkpoint(path, {"kind": type(self).__name__, "params": params, "shape": list(x.shape), "data": data})
+        return Checkpoint(
+            path, {"kind": type(self).__name__, "params": params, "shape": list(x.shape), "data": data}
+        )
 
     def _report_memory(self, memory: MemoryEstimate) -> None:
         message(f"memory: {memory}")
@@ -210,14 +236,9 @@ class LinearRanker(Model):
             A ``Ranking``; ``search_stats_["nodes_opened"]`` says how many tree nodes each row took.
         """
         self._check_fitted()
-        if k is not None:
-            check("predict", {"k": Int(1)}, {"k": k})
+        check("predict", _PREDICT_CONSTRAINTS, {"k": k, "beam": beam, "search": search, "threads": threads})
+        self._check_search_params()
         own_beam, node_score = self._search_defaults()
-        check(
-            "predict",
-            {"beam": Nullable(Int(1)), "search": Choice("beam", "exact"), "threads": Nullable(Int(1, 4096))},
-            {"beam": beam, "search": search, "threads": threads},
-        )
         x = self._features(X)
         n_rows = x.shape[0]
         only_ptr, only_ids = as_label_lists(only, "only", n_rows, self.n_labels_, self.labels_)
@@ -234,7 +255,7 @@ class LinearRanker(Model):
             only=only_ids,
             exclude_ptr=exclude_ptr,
             exclude=exclude_ids,
-            threads=resolve_threads(threads or self.threads),
+            threads=1 if n_rows <= ROWS_WITHOUT_THREADS else resolve_threads(threads or self.threads),
         )
         if is_sparse(x):
             labels, scores, opened = self._predictor.predict_sparse(x.indptr, x.indices, x.data, options)
@@ -242,6 +263,13 @@ class LinearRanker(Model):
             labels, scores, opened = self._predictor.predict_dense(x, options)
         self.search_stats_ = {"nodes_opened": opened}
         return self._ranking(labels, scores)
+
+    def _check_search_params(self) -> None:
+        """What ``set_params`` may have changed since training."""
+        names = [name for name in _SEARCH_PARAMS if name in self._constraints]
+        check(type(self).__name__, self._constraints, {name: getattr(self, name) for name in names})
+        if len(self.forest_.trees) > 1 and "raw" in (self._search_defaults()[1], self.label_score):
+            raise ParameterError("The scores of several trees are averaged, which raw margins do not allow.")
 
     # ---- looking inside
 
@@ -264,7 +292,10 @@ class LinearRanker(Model):
         original[self.forest_.rank[used]] = used
         names = None if self.vectorizer_ is None else self.vectorizer_.get_feature_names_out()
         paths = [
-            [self._step(t, *place, value_of, original, names, top) for place in self._predictor.path(t, wanted)]
+            [
+                self._step(t, place, value_of, original, names, top)
+                for place in self._predictor.path(t, wanted)
+            ]
             for t in range(len(self.forest_.trees))
         ]
         score = float(np.mean([np.prod([step.probability for step in path]) for path in paths]))
@@ -287,16 +318,27 @@ class LinearRanker(Model):
             if self.labels_ is None:
                 raise DataError("The model was trained without label names. Give the id of the label.")
             return int(self.labels_.ids([label])[0])
-        if isinstance(label, bool) or not isinstance(label, int | np.integer) or not 0 <= label < self.n_labels_:
-            raise DataError(f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead.")
+        if (
+            isinstance(label, bool)
+            or not isinstance(label, int | np.integer)
+            or not 0 <= label < self.n_labels_
+        ):
+            raise DataError(
+                f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead."
+            )
         return int(label)
 
     def _step(
-        self, t: int, level: int, chunk: int, child: int, value_of: Any, original: Any, names: Any, top: int
+        self, t: int, place: tuple[int, int, int], value_of: Any, original: Any, names: Any, top: int
     ) -> Step:
+        level, chunk, child = place
         internal, weights, bias = self._predictor.child_weights(t, level, chunk, child)
         ids = original[internal]
-        parts = [(int(f), float(w) * value_of[f]) for f, w in zip(ids.tolist(), weights, strict=True) if f in value_of]
+        parts = [
+            (int(f), float(w) * value_of[f])
+            for f, w in zip(ids.tolist(), weights, strict=True)
+            if f in value_of
+        ]
         margin = bias + sum(part for _, part in parts)
         arrays = self.forest_.trees[t][level]
         is_label = arrays["child"][arrays["child_ptr"][chunk] + child] < 0
@@ -378,7 +420,11 @@ class LinearRanker(Model):
 
     def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Any], *, verify: bool) -> None:
         counts = facts["levels"]
-        if not isinstance(counts, list) or not counts or not all(type(n) is int and 0 < n < 10_000 for n in counts):
+        if (
+            not isinstance(counts, list)
+            or not counts
+            or not all(type(n) is int and 0 < n < 10_000 for n in counts)
+        ):
             raise ModelError("the number of levels of each tree is missing.")
         trees = [
             [{name: arrays[f"tree{t}.level{d}.{name}"] for name in _LEVEL_ARRAYS} for d in range(n)]
@@ -403,14 +449,15 @@ class _Steps:
     def _name(self, step: str) -> str:
         return f"tree{self._tree}-{step.rsplit('-', 1)[1]}"
 
-    def __contains__(self, step: str) -> bool:
-        return self._name(step) in self._point
+    def __contains__(self, name: object) -> bool:
+        return self._name(str(name)) in self._point
 
-    def get(self, step: str) -> Any:
-        return self._point.get(self._name(step))
+    def get(self, name: str) -> tuple[Arrays, dict[str, Any]]:
+        arrays, facts = self._point.get(self._name(name))
+        return arrays, facts
 
-    def put(self, step: str, arrays: Arrays, facts: dict[str, Any]) -> None:
-        self._point.put(self._name(step), arrays, facts)
+    def put(self, name: str, arrays: Arrays, meta: dict[str, Any]) -> None:
+        self._point.put(self._name(name), arrays, meta)
 
 
 def wanted_name(labels: Any, label: int) -> str:
@@ -435,5 +482,3 @@ def _probability(margin: float, kind: str, power: int) -> float:
     if kind == "sigmoid":
         return float(1 / (1 + np.exp(-margin))) if margin > -700 else 0.0
     return float(np.exp(-(max(0.0, 1.0 - margin) ** power)))
-
-
