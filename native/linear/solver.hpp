@@ -1,6 +1,7 @@
 // One binary classifier for each of sixteen sibling labels, trained at once by dual coordinate descent.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct SolverParams {
   float bias = 1.0f;  // value of the bias feature; 0 for none
   float tol = 0.1f;   // a lane is done when its projected gradients span no more than this
   int max_iter = 100;
+  const std::atomic<bool>* stop = nullptr;  // once true, the weights are of no use to anybody: return early
 };
 
 /// min_w ½‖w‖² + Σ_i cost_i · loss(y_i · w·x_i) for each lane of `lanes`.

@@ -20,6 +20,8 @@ namespace {
 // Rows were shuffled when they were gathered. A pass visits runs of them in a new random order: nearly as random as
 // single rows, and the memory is read in streams.
 constexpr int64_t kRun = 16;
+// How many runs pass between two looks at whether to stop: a millisecond or so.
+constexpr int64_t kRunsPerLook = 256;
 
 struct Row {
   const uint32_t* index;
@@ -170,6 +172,7 @@ int solve(const NodeRows& rows, const uint16_t* positive, Mask lanes, const Solv
     random.shuffle(runs.data(), n_runs);
     LossStep loss;
     for (int64_t r = 0; r < n_runs; ++r) {
+      if (r % kRunsPerLook == 0 && params.stop != nullptr && *params.stop) return pass;
       const int64_t begin = runs[static_cast<size_t>(r)] * kRun;
       const int64_t end = std::min(begin + kRun, rows.n_rows);
       const int64_t following = r + 1 < n_runs ? runs[static_cast<size_t>(r + 1)] * kRun : begin;

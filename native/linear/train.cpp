@@ -45,10 +45,11 @@ class LevelTrainer {
                const Examples& x, const float* square_norm, const float* cost, const int32_t* rank, int64_t n_internal,
                const TrainParams& params, TrainStats& stats, Watch* watch)
       : plans_(plans), seeds_(seeds), rows_of_label_(rows_of_label), x_(x), cost_(cost), rank_(rank),
-        n_internal_(n_internal), params_(params), stats_(stats), watch_(watch),
+        n_internal_(n_internal), params_(params), solver_(params.solver), stats_(stats), watch_(watch),
         workers_(static_cast<size_t>(params.threads)), norms_(square_norm, square_norm + x.n_rows) {
     for (const LevelPlan& plan : plans) chunks_.emplace_back(static_cast<size_t>(plan.n_chunks));
     for (float& norm : norms_) norm += params.solver.bias * params.solver.bias;
+    if (watch != nullptr) solver_.stop = &watch->stop;
   }
 
   /// The chunks of each level.
@@ -127,7 +128,7 @@ class LevelTrainer {
     float* dual = worker.dual.at_least(static_cast<size_t>(job.rows.n_rows) * kBlock);
     const uint16_t* positive = job.positive.data() + b * job.rows.n_rows;
     const auto seed = seed_of(seeds_[job.place.level], static_cast<uint64_t>(job.place.chunk), 2, static_cast<uint64_t>(b));
-    const int passes = LT_DISPATCH(solve_block, job.rows, positive, (1u << lanes) - 1, params_.solver, seed, weights, dual);
+    const int passes = LT_DISPATCH(solve_block, job.rows, positive, (1u << lanes) - 1, solver_, seed, weights, dual);
     auto& mask = job.weights.mask[static_cast<size_t>(b)];
     mask.resize(job.order.size());
     LT_DISPATCH(compress_block, weights, job.order.data(), static_cast<int64_t>(job.order.size()), params_.threshold,
@@ -166,6 +167,7 @@ class LevelTrainer {
   const int32_t* rank_;
   const int64_t n_internal_;
   const TrainParams& params_;
+  SolverParams solver_;
   TrainStats& stats_;
   Watch* watch_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -49,7 +49,7 @@ def as_csr(x: Any, name: str, *, n_cols: int | None = None) -> CSR:
     if len(csr.indptr) and len(csr.indices) > csr.indptr[-1] >= 0:  # SciPy allows room behind the last entry
         nnz = int(csr.indptr[-1])
         csr = _rebuilt(csr, csr.indptr, csr.indices[:nnz], csr.data[:nnz])
-    data = np.ascontiguousarray(csr.data, dtype=np.float32)
+    data = _as_float32(csr.data)
     indices = _as_int32(csr, name)
     flaws = _flaws(csr.indptr, indices, data, csr.shape, name)
     if flaws & 4:
@@ -109,9 +109,15 @@ def as_features(x: Any, name: str = "X", *, n_cols: int | None = None) -> Featur
         raise DataError(f"{name} must hold numbers. Got dtype {array.dtype} instead.")
     if n_cols is not None and array.shape[1] != n_cols:
         raise DataError(f"{name} has {array.shape[1]} columns, expected {n_cols}.")
-    dense = np.ascontiguousarray(array, dtype=np.float32)
+    dense = _as_float32(array)
     _check_finite(dense, name)
     return dense
+
+
+def _as_float32(values: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    # What is too large becomes infinite, and is refused as such.
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ascontiguousarray(values, dtype=np.float32)
 
 
 def _check_finite(values: npt.NDArray[np.float32], name: str) -> None:

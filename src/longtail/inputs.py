@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -52,9 +53,9 @@ def as_labels(y: Any, n_rows: int, names: Any = None) -> tuple[CSR, LabelSet | N
         matrix = label_matrix(sp.csr_matrix(y))
     elif isinstance(y, list | tuple) or hasattr(y, "tolist"):
         rows = y if isinstance(y, list | tuple) else y.tolist()
-        if any(isinstance(row, str) for row in rows):
+        if isinstance(rows, list | tuple) and any(isinstance(row, str) for row in rows):
             rows = [[row] if isinstance(row, str) else row for row in rows]  # one label per row, unwrapped
-        by_name = any(isinstance(item, str) for row in rows for item in row)
+        by_name = _has_names(rows)
         matrix, found = encode(rows, labels)
         labels = found if by_name or labels is not None else None
     else:
@@ -90,10 +91,18 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
                 f"{name} has {matrix.shape[1]} columns, expected one for each of the {n_labels} labels."
             )
     else:
-        rows = value.tolist() if isinstance(value, np.ndarray) else list(value)
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if isinstance(value, str | int | np.integer):
+            value = [value]
+        if not isinstance(value, Iterable):
+            raise DataError(
+                f"{name} must be labels: a list, or a list of lists. Got {type(value).__name__} instead."
+            )
+        rows = list(value)
         if not rows or isinstance(rows[0], str | int | np.integer):
             rows = [rows]
-        if labels is None and any(isinstance(item, str) for row in rows for item in row):
+        if labels is None and _has_names(rows):
             raise DataError(f"{name} has label names, but the model was trained without names. Use ids.")
         known: Any = _Ids(n_labels) if labels is None else labels
         try:
@@ -105,6 +114,13 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
             f"{name} must have one list for all queries, or one for each of the {n_rows}. Got {matrix.shape[0]} lists."
         )
     return matrix.indptr, matrix.indices
+
+
+def _has_names(rows: Any) -> bool:
+    """Whether label lists hold names. What is no list is left for ``encode`` to complain about."""
+    if not isinstance(rows, Iterable):
+        raise DataError(f"Y must be a list of lists of label names. Got {type(rows).__name__} instead.")
+    return any(isinstance(item, str) for row in rows if isinstance(row, list | tuple | set) for item in row)
 
 
 class _Ids:

@@ -113,13 +113,14 @@ class Model(Parametrized, ABC):
             if len(rows) == 0:
                 raise DataError("sample_weight is 0 for every row.")
             x, y, weight = x[rows], y[rows], weight[rows]
+        frequencies = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
         self._fit(x, y, weight, checkpoint)
         self.vectorizer_ = vectorizer
         self.labels_ = names
         self.n_labels_ = y.shape[1]
         self.n_features_in_ = x.shape[1]
         self.n_rows_ = x.shape[0]
-        self.label_frequencies_ = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
+        self.label_frequencies_ = frequencies
         self.evaluation_ = None
         return self
 
@@ -314,7 +315,8 @@ def _checked_weight(weight: Any, n_rows: int) -> npt.NDArray[np.float32] | None:
     if weight is None:
         return None
     try:
-        w = np.ascontiguousarray(weight, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            w = np.ascontiguousarray(weight, dtype=np.float32)
     except (ValueError, TypeError) as error:
         raise DataError(f"sample_weight must be numbers: {error}.") from None
     if w.shape != (n_rows,):

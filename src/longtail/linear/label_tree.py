@@ -161,7 +161,7 @@ class LinearTree(LinearRanker):
             return None
         return [self.tree] if isinstance(self.tree, LabelTree) else list(self.tree)
 
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> list[list[LevelPlan]]:
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         given = self._given_trees()
         if given is None:
             given = self._build_trees(x, y, checkpoint)
@@ -170,8 +170,7 @@ class LinearTree(LinearRanker):
                 raise DataError(
                     f"The tree has {tree.n_labels} labels and Y has {y.shape[1]}; they must be the same."
                 )
-        self.trees_ = given
-        return [tree_plan(tree) for tree in given]
+        return [tree_plan(tree) for tree in given], {"trees_": given}
 
     def _build_trees(self, x: Features, y: CSR, checkpoint: Any) -> list[LabelTree]:
         from ..labels import pifa
@@ -205,6 +204,9 @@ class LinearTree(LinearRanker):
             return [tree_plan(tree) for tree in given]
         shape = complete_tree(len(frequency), arity=self.arity, max_leaf=self.max_leaf)
         return [tree_plan(shape)] * self.trees
+
+    def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
+        return [array for tree in self._given_trees() or [] for array in tree.to_parents()]
 
     def _search_defaults(self) -> tuple[int, str]:
         return self.beam, self.node_score

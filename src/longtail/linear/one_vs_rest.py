@@ -78,8 +78,8 @@ class OneVsRest(LinearRanker):
         self.seed = seed
         self.threads = threads
 
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> list[list[LevelPlan]]:
-        return self._assumed_plans(np.bincount(y.indices, minlength=y.shape[1]))
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+        return self._assumed_plans(np.bincount(y.indices, minlength=y.shape[1])), {}
 
     def _assumed_plans(self, frequency: npt.NDArray[np.int64]) -> list[list[LevelPlan]]:
         return [flat_plan(frequency)]

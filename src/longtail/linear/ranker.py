@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .. import _native
 from ..arrays import CSR, Features, as_features, is_sparse
-from ..errors import DataError, ModelError
+from ..errors import DataError, ModelError, ParameterError
 from ..inputs import as_label_lists, as_labels, as_texts
 from ..model import Model
 from ..params import Check, Choice, Int, Nullable, Real, check
@@ -32,6 +32,14 @@ WEIGHT_BYTES = {"f32": 4, "f16": 2, "int8": 1}
 # What each of several trees hands to the average: its best labels, at least this many.
 PER_TREE = 100
 ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
+
+_PREDICT_CONSTRAINTS: dict[str, Check] = {
+    "k": Int(1),
+    "beam": Nullable(Int(1)),
+    "search": Choice("beam", "exact"),
+    "threads": Nullable(Int(1, 4096)),
+}
+_SEARCH_PARAMS = ("beam", "node_score", "label_score", "hinge_power", "threads")
 
 _LEVEL_ARRAYS = (
     "child_ptr",
@@ -97,8 +105,12 @@ class LinearRanker(Model):
     # ---- what LinearTree and OneVsRest say differently
 
     @abstractmethod
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> list[list[LevelPlan]]:
-        """The levels of each tree to train."""
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+        """The levels of each tree to train, and the attributes to set when they are trained."""
+
+    def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
+        """Arrays inside parameters: what a checkpoint depends on beside ``_params_to_json``."""
+        return []
 
     def _search_defaults(self) -> tuple[int, str]:
         """Beam and score of inner nodes."""
@@ -128,7 +140,7 @@ class LinearRanker(Model):
     ) -> None:
         threads = resolve_threads(self.threads)
         point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
-        plans = self._plans(x, y, point)
+        plans, learnt = self._plans(x, y, point)
         data = Examples(x, y, sample_weight, threads)
         self._report_memory(estimate(plans, x, data.frequency, threads, WEIGHT_BYTES[self.weights]))
         settings = self._settings(threads)
@@ -146,18 +158,22 @@ class LinearRanker(Model):
             )
             trees.append(arrays)
             total = {key: total[key] + stats[key] for key in total}
-        self.training_stats_ = total
+        # Only now does the model change: one that was stopped before is as it was.
         self._take(Forest(trees, data.rank, data.n_internal, y.shape[1], self.weights), deep=False)
+        self.training_stats_ = total
+        for name, value in learnt.items():
+            setattr(self, name, value)
 
     def _take(self, forest: Forest, *, deep: bool) -> None:
-        self.forest_ = forest
         self._predictor = forest.predictor(deep=deep, threads=resolve_threads(self.threads))
+        self.forest_ = forest
 
     def _open_checkpoint(self, path: Any, x: Features, y: CSR, weight: Any) -> Any:
         from ..store import Checkpoint, fingerprint_arrays
 
         parts = [x.indptr, x.indices, x.data] if is_sparse(x) else [x]
-        data = fingerprint_arrays(*parts, y.indptr, y.indices, *([] if weight is None else [weight]))
+        parts += [y.indptr, y.indices, *([] if weight is None else [weight]), *self._parameter_arrays()]
+        data = fingerprint_arrays(*parts)
         params = self._params_to_json()
         for name in ("threads", "vectorizer"):  # do not change what is learnt from the same X
             params.pop(name, None)
@@ -220,14 +236,9 @@ class LinearRanker(Model):
             A ``Ranking``; ``search_stats_["nodes_opened"]`` says how many tree nodes each row took.
         """
         self._check_fitted()
-        if k is not None:
-            check("predict", {"k": Int(1)}, {"k": k})
+        check("predict", _PREDICT_CONSTRAINTS, {"k": k, "beam": beam, "search": search, "threads": threads})
+        self._check_search_params()
         own_beam, node_score = self._search_defaults()
-        check(
-            "predict",
-            {"beam": Nullable(Int(1)), "search": Choice("beam", "exact"), "threads": Nullable(Int(1, 4096))},
-            {"beam": beam, "search": search, "threads": threads},
-        )
         x = self._features(X)
         n_rows = x.shape[0]
         only_ptr, only_ids = as_label_lists(only, "only", n_rows, self.n_labels_, self.labels_)
@@ -252,6 +263,13 @@ class LinearRanker(Model):
             labels, scores, opened = self._predictor.predict_dense(x, options)
         self.search_stats_ = {"nodes_opened": opened}
         return self._ranking(labels, scores)
+
+    def _check_search_params(self) -> None:
+        """What ``set_params`` may have changed since training."""
+        names = [name for name in _SEARCH_PARAMS if name in self._constraints]
+        check(type(self).__name__, self._constraints, {name: getattr(self, name) for name in names})
+        if len(self.forest_.trees) > 1 and "raw" in (self._search_defaults()[1], self.label_score):
+            raise ParameterError("The scores of several trees are averaged, which raw margins do not allow.")
 
     # ---- looking inside
 
