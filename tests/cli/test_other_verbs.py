@@ -1,6 +1,7 @@
 """longtail evaluate, inspect, convert, tree."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -149,6 +150,14 @@ def test_convert_refuses_to_overwrite(run, texts, tmp_path):
     result = run("convert", texts / "train.jsonl", tmp_path / "t.csv", "--overwrite", "--json", "-q")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["rows"] == 300
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_convert_does_not_replace_devices(run, texts, tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    result = run("convert", texts / "train.jsonl", tmp_path / "pipe.csv", "--overwrite")
+    assert result.exit_code == 2
+    assert (tmp_path / "pipe.csv").is_fifo()
 
 
 def test_convert_says_what_it_reads_and_writes(run, tmp_path):

@@ -55,6 +55,39 @@ def test_output_to_a_file(run, texts, tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "o.csv"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_device_or_pipe_is_written_to_and_not_replaced(run, texts, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
+    result = run("predict", texts / "test.jsonl", "-m", texts / "model", "-o", pipe, "-q")
+    out, _ = reader.communicate(timeout=30)
+    assert result.exit_code == 0
+    assert out.count("\n") == 60
+    assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_is_an_error(texts):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            command("predict", texts / "test.jsonl", "-m", texts / "model", "-q"),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert result.returncode == 1
+    assert result.stderr == "Error: No space left on device.\n"
+
+
+@pytest.mark.parametrize(("name", "words"), [("no/where.txt", "does not exist"), (".", "is a folder")])
+def test_output_to_where_there_is_no_file(run, texts, tmp_path, name, words):
+    result = run("predict", texts / "test.jsonl", "-m", texts / "model", "-o", tmp_path / name)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
 def test_a_failure_leaves_no_output(run, texts, tmp_path):
     (tmp_path / "bad.jsonl").write_text("{oops\n")
     result = run("predict", tmp_path / "bad.jsonl", "-m", texts / "model", "-o", tmp_path / "o.txt")

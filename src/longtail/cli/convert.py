@@ -54,6 +54,10 @@ def convert(
     screen = Screen(quiet, json)
     if target.exists() and not overwrite:
         raise ParameterError(f"{target} exists already; --overwrite replaces it.")
+    if target.exists() and not target.is_file() and not target.is_dir():
+        raise ParameterError(
+            f"{target} is a device or a pipe, which cannot be replaced. Choose another name."
+        )
     options = read_options(read)
     began = time.perf_counter()
     with screen.progress():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -132,6 +133,14 @@ def _target(path: Path | None) -> Iterator[TextIO]:
     """Standard output, or a file that appears under its name when it is complete."""
     if path is None:
         yield sys.stdout
+        return
+    path = Path(os.path.realpath(path))
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else f"the folder {path.parent} does not exist"
+        raise ParameterError(f"--output {path}: {what}.")
+    if path.exists() and not path.is_file():  # a device or a pipe: it cannot be replaced, only written to
+        with path.open("w", encoding="utf-8", newline="") as out:
+            yield out
         return
     unfinished = path.with_name(path.name + ".partial")
     try:
