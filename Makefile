@@ -40,11 +40,11 @@ develop: $(VENV)/.stamp-build $(VENV)/.stamp-test  ## an editable install; run i
 	@touch $(VENV)/.stamp-package
 
 docs: $(VENV)/.stamp-package $(VENV)/.stamp-docs  ## build the documentation into site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "The site is in site/index.html"
 
 docs-serve: $(VENV)/.stamp-package $(VENV)/.stamp-docs  ## show the documentation at http://localhost:8000 while you write
-	$(BIN)/mkdocs serve
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 sdist: $(VENV)/.stamp-build  ## pack the sources into dist/, build a wheel from the pack and try it in a new environment
 	scripts/check_sdist.sh $(BIN)/python
@@ -65,7 +65,7 @@ $(BIN)/python:
 # The build tools live in the environment, so that a second build only compiles what changed. The second install adds
 # CMake and Ninja where the machine has none that are new enough.
 $(VENV)/.stamp-build: pyproject.toml | $(BIN)/python
-	@$(PIP) install "scikit-build-core>=0.10" "nanobind>=2.4" build
+	@$(PIP) install "scikit-build-core>=0.11" "nanobind>=2.4" build
 	@$(BIN)/python -c 'from scikit_build_core.build import get_requires_for_build_wheel as r; print(*r(), sep="\n")' > $@
 	@$(PIP) install -r $@
 

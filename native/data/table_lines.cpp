@@ -154,6 +154,7 @@ class Parser {
   }
 
   bool take_label(const char* p, const char* end) {
+    (format_.label_ids ? part_.label_ids : part_.label_names).note(true, part_.lines);
     if (!format_.label_ids) {
       const int32_t before = part_.names.size();
       const int32_t id = part_.names.add(p, static_cast<size_t>(end - p));

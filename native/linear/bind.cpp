@@ -68,57 +68,87 @@ nb::tuple survey(nb::object indptr, nb::object indices, nb::object data, int64_t
   return nb::make_tuple(to_numpy(std::move(norms)), to_numpy(std::move(rank)), n_internal);
 }
 
-/// IN: the plan of a level (see LevelPlan), rows of each label, examples. OUT: the arrays of the level, statistics.
-nb::tuple train(In<int64_t> child_ptr, In<int32_t> child, In<int64_t> label_begin, In<int64_t> label_end,
-                In<int32_t> order, bool all_rows, nb::object extra_ptr, nb::object extra, nb::object rows_ptr,
-                In<int32_t> rows, nb::object x_indptr, nb::object x_indices, nb::object x_data, In<float> square_norm,
-                nb::object cost, In<int32_t> rank, int64_t n_internal, const std::string& loss, float c, float bias,
-                float tol, int max_iter, float threshold, const std::string& weights, uint64_t seed, int threads,
-                nb::object report) {
+/// One level of the plan as Python gives it, checked: (child_ptr, child, label_begin, label_end, order, all_rows, extra_ptr
+/// or None, extra or None, seed).
+struct PlanArg {
+  PlanArg(const nb::tuple& level, const CsrView& rows_of_label) {
+    if (nb::len(level) != 9) throw std::invalid_argument("the plan of a level has nine parts");
+    child_ptr_ = nb::cast<In<int64_t>>(level[0]);
+    child_ = nb::cast<In<int32_t>>(level[1]);
+    label_begin_ = nb::cast<In<int64_t>>(level[2]);
+    label_end_ = nb::cast<In<int64_t>>(level[3]);
+    order_ = nb::cast<In<int32_t>>(level[4]);
+    view.n_chunks = static_cast<int64_t>(child_ptr_.shape(0)) - 1;
+    view.child_ptr = child_ptr_.data();
+    view.label_begin = label_begin_.data();
+    view.label_end = label_end_.data();
+    view.order = order_.data();
+    view.all_rows = nb::cast<bool>(level[5]);
+    if (!level[6].is_none()) {
+      extra_ = std::make_unique<CsrArg>(level[6], nb::cast<In<int32_t>>(level[7]), rows_of_label.n_cols);
+      view.extra = extra_->view();
+      if (view.extra.n_rows != view.n_chunks) throw std::invalid_argument("extra rows do not fit the level");
+    }
+    seed = nb::cast<uint64_t>(level[8]);
+    check(rows_of_label);
+  }
+  std::vector<int32_t> child() const { return {child_.data(), child_.data() + child_.shape(0)}; }
+
+  LevelPlan view;
+  uint64_t seed = 0;
+
+ private:
+  void check(const CsrView& rows_of_label) const {
+    const auto n_children = static_cast<int64_t>(child_.shape(0)), n_order = static_cast<int64_t>(order_.shape(0));
+    if (view.n_chunks < 1 || view.child_ptr[0] != 0 || view.child_ptr[view.n_chunks] != n_children ||
+        static_cast<int64_t>(label_begin_.shape(0)) != n_children ||
+        static_cast<int64_t>(label_end_.shape(0)) != n_children)
+      throw std::invalid_argument("the plan of the level does not fit together");
+    for (int64_t i = 0; i < view.n_chunks; ++i) {
+      const int64_t size = view.child_ptr[i + 1] - view.child_ptr[i];
+      if (size < 1 || size > kMaxChildren)
+        throw std::invalid_argument("a tree node has " + std::to_string(size) + " children, expected 1 to " +
+                                    std::to_string(kMaxChildren));
+    }
+    for (int64_t j = 0; j < n_children; ++j)
+      if (view.label_begin[j] < 0 || view.label_end[j] < view.label_begin[j] || view.label_end[j] > n_order)
+        throw std::invalid_argument("the plan of the level names labels that do not exist");
+    for (int64_t i = 0; i < n_order; ++i)
+      if (view.order[i] < 0 || view.order[i] >= rows_of_label.n_rows)
+        throw std::invalid_argument("the plan of the level names labels that do not exist");
+  }
+
+  In<int64_t> child_ptr_, label_begin_, label_end_;
+  In<int32_t> child_, order_;
+  std::unique_ptr<CsrArg> extra_;
+};
+
+/// IN: plans of levels, rows of each label, examples. OUT: the arrays of each level; the statistics of each.
+nb::tuple train(nb::list plans, nb::object rows_ptr, In<int32_t> rows, nb::object x_indptr, nb::object x_indices,
+                nb::object x_data, In<float> square_norm, nb::object cost, In<int32_t> rank, int64_t n_internal,
+                const std::string& loss, float c, float bias, float tol, int max_iter, float threshold,
+                const std::string& weights, int threads, nb::object report) {
   const auto n_rows = static_cast<int64_t>(square_norm.shape(0));
   const auto n_features = static_cast<int64_t>(rank.shape(0));
-  const ExamplesArg examples(x_indptr, x_indices, x_data, n_features);
-  const Examples& x = examples.view;
-  if (x.n_rows != n_rows) throw std::invalid_argument("X and the row norms do not fit each other");
-  const auto n_chunks = static_cast<int64_t>(child_ptr.shape(0)) - 1;
-  const auto n_children = static_cast<int64_t>(child.shape(0));
-  if (n_chunks < 1 || child_ptr.data()[0] != 0 || child_ptr.data()[n_chunks] != n_children ||
-      static_cast<int64_t>(label_begin.shape(0)) != n_children || static_cast<int64_t>(label_end.shape(0)) != n_children)
-    throw std::invalid_argument("the plan of the level does not fit together");
-  for (int64_t i = 0; i < n_chunks; ++i) {
-    const int64_t size = child_ptr.data()[i + 1] - child_ptr.data()[i];
-    if (size < 1 || size > kMaxChildren)
-      throw std::invalid_argument("a tree node has " + std::to_string(size) + " children, expected 1 to " +
-                                  std::to_string(kMaxChildren));
-  }
-  const auto n_order = static_cast<int64_t>(order.shape(0));
-  for (int64_t j = 0; j < n_children; ++j)
-    if (label_begin.data()[j] < 0 || label_end.data()[j] < label_begin.data()[j] || label_end.data()[j] > n_order)
-      throw std::invalid_argument("the plan of the level names labels that do not exist");
-  const CsrArg rows_of_label(rows_ptr, rows, n_rows);
-  for (int64_t i = 0; i < n_order; ++i)
-    if (order.data()[i] < 0 || order.data()[i] >= rows_of_label.view().n_rows)
-      throw std::invalid_argument("the plan of the level names labels that do not exist");
+  const ExamplesArg x(x_indptr, x_indices, x_data, n_features);
+  if (x.view.n_rows != n_rows) throw std::invalid_argument("X and the row norms do not fit each other");
   for (int64_t f = 0; f < n_features; ++f)
     if (rank.data()[f] < -1 || rank.data()[f] >= n_internal) throw std::invalid_argument("a feature rank is out of range");
-
-  LevelPlan plan;
-  plan.n_chunks = n_chunks;
-  plan.child_ptr = child_ptr.data();
-  plan.label_begin = label_begin.data();
-  plan.label_end = label_end.data();
-  plan.order = order.data();
-  plan.all_rows = all_rows;
-  std::unique_ptr<CsrArg> negatives;
-  if (!extra_ptr.is_none()) {
-    negatives = std::make_unique<CsrArg>(extra_ptr, nb::cast<In<int32_t>>(extra), n_rows);
-    plan.extra = negatives->view();
-    if (plan.extra.n_rows != n_chunks) throw std::invalid_argument("extra rows do not fit the level");
-  }
+  const CsrArg rows_of_label(rows_ptr, rows, n_rows);
   In<float> costs;
   if (!cost.is_none()) {
     costs = nb::cast<In<float>>(cost);
     if (static_cast<int64_t>(costs.shape(0)) != n_rows) throw std::invalid_argument("cost must have one value per row");
+  }
+  std::vector<PlanArg> args;
+  std::vector<LevelPlan> views;
+  std::vector<std::vector<int32_t>> child;
+  std::vector<uint64_t> seeds;
+  for (nb::handle plan : plans) {
+    const PlanArg& arg = args.emplace_back(nb::cast<nb::tuple>(plan), rows_of_label.view());
+    views.push_back(arg.view);
+    child.push_back(arg.child());
+    seeds.push_back(arg.seed);
   }
 
   TrainParams params;
@@ -127,22 +157,26 @@ nb::tuple train(In<int64_t> child_ptr, In<int32_t> child, In<int64_t> label_begi
   params.c = c;
   params.threshold = threshold;
   params.type = value_type_of(weights);
-  params.seed = seed;
   params.threads = std::max(threads, 1);
-  TrainStats stats;
+  std::vector<TrainStats> stats;
   WatchPython watch(report);
-  Level level;
+  std::vector<Level> levels;
   {
     GilRelease release;
-    level = train_level(plan, rows_of_label.view(), x, square_norm.data(), cost.is_none() ? nullptr : costs.data(),
-                        rank.data(), n_internal, std::vector<int32_t>(child.data(), child.data() + n_children), params,
-                        stats, watch.get());
+    levels = train_levels(views, std::move(child), seeds, rows_of_label.view(), x.view, square_norm.data(),
+                          cost.is_none() ? nullptr : costs.data(), rank.data(), n_internal, params, stats, watch.get());
   }
-  nb::dict facts;
-  facts["passes"] = stats.passes;
-  facts["blocks"] = stats.blocks;
-  facts["unfinished"] = stats.unfinished;
-  return nb::make_tuple(level_to_python(std::move(level)), facts);
+  nb::list out;
+  for (Level& level : levels) out.append(level_to_python(std::move(level)));
+  nb::list facts;
+  for (const TrainStats& of_level : stats) {
+    nb::dict fact;
+    fact["passes"] = of_level.passes;
+    fact["blocks"] = of_level.blocks;
+    fact["unfinished"] = of_level.unfinished;
+    facts.append(fact);
+  }
+  return nb::make_tuple(out, facts);
 }
 
 }  // namespace
@@ -150,10 +184,9 @@ nb::tuple train(In<int64_t> child_ptr, In<int32_t> child, In<int64_t> label_begi
 void bind_linear(nb::module_& m) {
   using namespace nb::literals;
   m.def("survey", &survey, "indptr"_a.none(), "indices"_a.none(), "data"_a, "n_features"_a, "threads"_a);
-  m.def("train_level", &train, "child_ptr"_a, "child"_a, "label_begin"_a, "label_end"_a, "order"_a, nb::kw_only(),
-        "all_rows"_a, "extra_ptr"_a.none(), "extra"_a.none(), "rows_ptr"_a, "rows"_a, "x_indptr"_a.none(), "x_indices"_a.none(),
-        "x_data"_a, "square_norm"_a, "cost"_a.none(), "rank"_a, "n_internal"_a, "loss"_a, "c"_a, "bias"_a, "tol"_a,
-        "max_iter"_a, "threshold"_a, "weights"_a, "seed"_a, "threads"_a, "report"_a.none());
+  m.def("train_levels", &train, "plans"_a, nb::kw_only(), "rows_ptr"_a, "rows"_a, "x_indptr"_a.none(),
+        "x_indices"_a.none(), "x_data"_a, "square_norm"_a, "cost"_a.none(), "rank"_a, "n_internal"_a, "loss"_a, "c"_a,
+        "bias"_a, "tol"_a, "max_iter"_a, "threshold"_a, "weights"_a, "threads"_a, "report"_a.none());
 
   nb::class_<Predictor::Options>(m, "SearchOptions")
       .def(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/bits.hpp"
 #include "core/random.hpp"
 #include "core/simd_headers.hpp"
 
@@ -61,6 +62,20 @@ inline void add_row(float* weights, const Row& row, F16x step) {
     float* w = weights + 16 * static_cast<size_t>(dense ? p : row.index[p]);
     store(w, load(w) + step * fill(row.value[p]));
   }
+}
+
+// The weights of a row are spread over memory, and for many features they lie beyond the second cache: rows that come up
+// soon are fetched while this one is worked on.
+constexpr int64_t kAhead = 4;
+constexpr int64_t kFetchedEntries = 64;
+
+template <bool dense>
+inline void fetch_row(const NodeRows& rows, int64_t i, const float* weights, const float* dual) {
+  prefetch(dual + 16 * i);
+  if (dense) return;
+  const int64_t begin = rows.row_ptr[i];
+  const int64_t end = std::min(rows.row_ptr[i + 1], begin + kFetchedEntries);
+  for (int64_t p = begin; p < end; ++p) prefetch(weights + 16 * static_cast<size_t>(rows.index[p]));
 }
 
 /// One row of the squared hinge's dual: 0 ≤ α, gradient y·w·x - 1 + α/(2c).
@@ -160,7 +175,10 @@ int solve(const NodeRows& rows, const uint16_t* positive, Mask lanes, const Solv
       if (r % kRunsPerLook == 0 && params.stop != nullptr && *params.stop) return pass;
       const int64_t begin = runs[static_cast<size_t>(r)] * kRun;
       const int64_t end = std::min(begin + kRun, rows.n_rows);
+      const int64_t following = r + 1 < n_runs ? runs[static_cast<size_t>(r + 1)] * kRun : begin;
       for (int64_t i = begin; i < end; ++i) {
+        const int64_t ahead = i + kAhead < end ? i + kAhead : std::min(following + (i + kAhead - end), rows.n_rows - 1);
+        fetch_row<dense>(rows, ahead, weights, dual);
         const Row row = row_at<dense>(rows, i);
         const F16x margin = dot<dense>(weights, row, load(bias_weights) * bias);
         const F16x sign = blend(positive[i], fill(-1.0f), fill(1.0f));

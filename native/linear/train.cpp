@@ -12,9 +12,16 @@ namespace longtail {
 
 namespace {
 
+/// A chunk of one of the levels.
+struct Place {
+  size_t level;
+  int64_t chunk;
+  int64_t size;  // positives times blocks: in proportion to the time it takes
+};
+
 /// One node on its way: rows gathered once, blocks solved by one thread or by several, packed by the last.
 struct Job {
-  int64_t chunk = 0;
+  Place place{};
   int64_t size_of_block = 0;  // what a block counts for in progress
   NodeRows rows;
   std::vector<uint16_t> positive;
@@ -34,47 +41,51 @@ struct Worker {
 
 class LevelTrainer {
  public:
-  LevelTrainer(const LevelPlan& plan, const CsrView& rows_of_label, const Examples& x, const float* square_norm,
-               const float* cost, const int32_t* rank, int64_t n_internal, const TrainParams& params,
-               TrainStats& stats, Watch* watch)
-      : plan_(plan), rows_of_label_(rows_of_label), x_(x), cost_(cost), rank_(rank), n_internal_(n_internal),
-        params_(params), solver_(params.solver), stats_(stats), watch_(watch), workers_(static_cast<size_t>(params.threads)),
-        chunks_(static_cast<size_t>(plan.n_chunks)) {
-    norms_.assign(square_norm, square_norm + x.n_rows);
+  LevelTrainer(const std::vector<LevelPlan>& plans, const std::vector<uint64_t>& seeds, const CsrView& rows_of_label,
+               const Examples& x, const float* square_norm, const float* cost, const int32_t* rank, int64_t n_internal,
+               const TrainParams& params, std::vector<TrainStats>& stats, Watch* watch)
+      : plans_(plans), seeds_(seeds), rows_of_label_(rows_of_label), x_(x), cost_(cost), rank_(rank),
+        n_internal_(n_internal), params_(params), solver_(params.solver), stats_(stats), watch_(watch),
+        workers_(static_cast<size_t>(params.threads)), norms_(square_norm, square_norm + x.n_rows) {
+    for (const LevelPlan& plan : plans) chunks_.emplace_back(static_cast<size_t>(plan.n_chunks));
     for (float& norm : norms_) norm += params.solver.bias * params.solver.bias;
     if (watch != nullptr) solver_.stop = &watch->stop;
   }
 
-  std::vector<ChunkParts> run() {
-    std::vector<int64_t> size(static_cast<size_t>(plan_.n_chunks));
-    for (int64_t c = 0; c < plan_.n_chunks; ++c) size[static_cast<size_t>(c)] = size_of(c);
-    std::vector<int64_t> by_size(size.size());
-    std::iota(by_size.begin(), by_size.end(), int64_t{0});
-    std::stable_sort(by_size.begin(), by_size.end(), [&](int64_t a, int64_t b) {
-      return size[static_cast<size_t>(a)] > size[static_cast<size_t>(b)];
-    });
-    const int64_t total = std::accumulate(size.begin(), size.end(), int64_t{0});
-    // A node that holds more than a share of a thread would leave the others idle at the end.
-    size_t n_big = 0;
-    while (params_.threads > 1 && n_big < by_size.size() &&
-           size[static_cast<size_t>(by_size[n_big])] > total / (2 * params_.threads))
-      ++n_big;
-    for (size_t i = 0; i < n_big; ++i) run_shared(by_size[i]);
-    parallel_for(static_cast<int64_t>(by_size.size() - n_big), params_.threads,
-                 [&](int64_t i, int w) { run_alone(by_size[n_big + static_cast<size_t>(i)], worker(w)); }, watch_);
+  /// The chunks of each level.
+  std::vector<std::vector<ChunkParts>> run() {
+    std::vector<Place> places;
+    int64_t total = 0;
+    for (size_t level = 0; level < plans_.size(); ++level)
+      for (int64_t c = 0; c < plans_[level].n_chunks; ++c) {
+        places.push_back({level, c, size_of(level, c)});
+        total += places.back().size;
+      }
+    std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.size > b.size; });
+    // A node of several blocks that holds more than a share of a thread would leave the others idle at the end.
+    const auto is_big = [&](const Place& place) {
+      return params_.threads > 1 && place.size > total / (2 * params_.threads) && n_children(place) > kBlock;
+    };
+    const auto alone = std::stable_partition(places.begin(), places.end(), is_big);
+    for (auto place = places.begin(); place != alone; ++place) run_shared(*place);
+    parallel_for(places.end() - alone, params_.threads, [&](int64_t i, int w) { run_alone(alone[i], worker(w)); },
+                 watch_);
     return std::move(chunks_);
   }
 
  private:
-  int64_t n_children(int64_t chunk) const { return plan_.child_ptr[chunk + 1] - plan_.child_ptr[chunk]; }
+  int64_t n_children(const Place& place) const {
+    const LevelPlan& plan = plans_[place.level];
+    return plan.child_ptr[place.chunk + 1] - plan.child_ptr[place.chunk];
+  }
 
-  /// Positives times blocks: in proportion to the time a node takes.
-  int64_t size_of(int64_t chunk) const {
-    int64_t positives = plan_.all_rows ? x_.n_rows : 1;
-    for (int64_t j = plan_.child_ptr[chunk]; j < plan_.child_ptr[chunk + 1]; ++j)
-      for (int64_t l = plan_.label_begin[j]; l < plan_.label_end[j]; ++l)
-        positives += rows_of_label_.row_nnz(plan_.order[l]);
-    return positives * n_blocks_of(n_children(chunk));
+  int64_t size_of(size_t level, int64_t chunk) const {
+    const LevelPlan& plan = plans_[level];
+    int64_t positives = plan.all_rows ? x_.n_rows : 1;
+    for (int64_t j = plan.child_ptr[chunk]; j < plan.child_ptr[chunk + 1]; ++j)
+      for (int64_t l = plan.label_begin[j]; l < plan.label_end[j]; ++l)
+        positives += rows_of_label_.row_nnz(plan.order[l]);
+    return positives * n_blocks_of(n_children({level, chunk, 0}));
   }
 
   Worker& worker(int w) {
@@ -83,9 +94,10 @@ class LevelTrainer {
     return *slot;
   }
 
-  void gather(int64_t chunk, NodeScratch& node, Job& job) {
-    job.chunk = chunk;
-    node.collect_rows(plan_, rows_of_label_, chunk, seed_of(params_.seed, static_cast<uint64_t>(chunk), 1));
+  void gather(const Place& place, NodeScratch& node, Job& job) {
+    job.place = place;
+    const uint64_t seed = seed_of(seeds_[place.level], static_cast<uint64_t>(place.chunk), 1);
+    node.collect_rows(plans_[place.level], rows_of_label_, place.chunk, seed);
     node.compact(x_, norms_.data(), cost_, params_.c, job.rows);
     job.positive.swap(node.positive);
     // Rows of the chunk are written by rising internal feature; features that no example has do not come up here.
@@ -98,16 +110,16 @@ class LevelTrainer {
     size_t unused = 0;
     while (unused < job.order.size() && rank_[node.features[static_cast<size_t>(job.order[unused])]] < 0) ++unused;
     job.order.erase(job.order.begin(), job.order.begin() + static_cast<int64_t>(unused));
-    const auto n_blocks = static_cast<size_t>(n_blocks_of(n_children(chunk)));
-    job.weights.n_children = n_children(chunk);
+    const auto n_blocks = static_cast<size_t>(n_blocks_of(n_children(place)));
+    job.weights.n_children = n_children(place);
     job.weights.feature.resize(job.order.size());
     for (size_t i = 0; i < job.order.size(); ++i)
       job.weights.feature[i] = rank_[node.features[static_cast<size_t>(job.order[i])]];
     job.weights.mask.assign(n_blocks, {});
     job.weights.value.assign(n_blocks, {});
-    job.bias.assign(static_cast<size_t>(n_children(chunk)), 0.0f);
+    job.bias.assign(static_cast<size_t>(n_children(place)), 0.0f);
     job.blocks_left = static_cast<int64_t>(n_blocks);
-    job.size_of_block = size_of(chunk) / static_cast<int64_t>(n_blocks);
+    job.size_of_block = place.size / static_cast<int64_t>(n_blocks);
   }
 
   void solve(Job& job, int64_t b, Worker& worker) {
@@ -115,7 +127,7 @@ class LevelTrainer {
     float* weights = worker.weights.at_least((static_cast<size_t>(job.rows.n_features) + 1) * kBlock);
     float* dual = worker.dual.at_least(static_cast<size_t>(job.rows.n_rows) * kBlock);
     const uint16_t* positive = job.positive.data() + b * job.rows.n_rows;
-    const auto seed = seed_of(params_.seed, static_cast<uint64_t>(job.chunk), 2, static_cast<uint64_t>(b));
+    const auto seed = seed_of(seeds_[job.place.level], static_cast<uint64_t>(job.place.chunk), 2, static_cast<uint64_t>(b));
     const int passes = LT_DISPATCH(solve_block, job.rows, positive, (1u << lanes) - 1, solver_, seed, weights, dual);
     auto& mask = job.weights.mask[static_cast<size_t>(b)];
     mask.resize(job.order.size());
@@ -125,28 +137,31 @@ class LevelTrainer {
     for (int64_t j = 0; j < lanes; ++j) job.bias[static_cast<size_t>(b * kBlock + j)] = bias[j] * params_.solver.bias;
     {
       std::lock_guard<std::mutex> lock(stats_mutex_);
-      stats_.passes += passes;
-      ++stats_.blocks;
-      if (passes >= params_.solver.max_iter) ++stats_.unfinished;
+      TrainStats& stats = stats_[job.place.level];
+      stats.passes += passes;
+      ++stats.blocks;
+      if (passes >= params_.solver.max_iter) ++stats.unfinished;
     }
     if (watch_ != nullptr) watch_->done += job.size_of_block;
     if (--job.blocks_left == 0)
-      chunks_[static_cast<size_t>(job.chunk)] = pack_chunk(job.weights, job.bias, n_internal_, params_.type);
+      chunks_[job.place.level][static_cast<size_t>(job.place.chunk)] =
+          pack_chunk(job.weights, job.bias, n_internal_, params_.type);
   }
 
-  void run_alone(int64_t chunk, Worker& worker) {
-    gather(chunk, worker.node, worker.job);
+  void run_alone(const Place& place, Worker& worker) {
+    gather(place, worker.node, worker.job);
     const int64_t n_blocks = worker.job.blocks_left;
     for (int64_t b = 0; b < n_blocks && !(watch_ != nullptr && watch_->stop); ++b) solve(worker.job, b, worker);
   }
 
-  void run_shared(int64_t chunk) {
+  void run_shared(const Place& place) {
     Job job;
-    gather(chunk, worker(0).node, job);
+    gather(place, worker(0).node, job);
     parallel_for(job.blocks_left, params_.threads, [&](int64_t b, int w) { solve(job, b, worker(w)); }, watch_);
   }
 
-  const LevelPlan& plan_;
+  const std::vector<LevelPlan>& plans_;
+  const std::vector<uint64_t>& seeds_;
   const CsrView& rows_of_label_;
   const Examples& x_;
   const float* cost_;
@@ -154,23 +169,30 @@ class LevelTrainer {
   const int64_t n_internal_;
   const TrainParams& params_;
   SolverParams solver_;
-  TrainStats& stats_;
+  std::vector<TrainStats>& stats_;  // [level]
   Watch* watch_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<ChunkParts> chunks_;
+  std::vector<std::vector<ChunkParts>> chunks_;  // [level][chunk]
   std::vector<float> norms_;
   std::mutex stats_mutex_;
 };
 
 }  // namespace
 
-Level train_level(const LevelPlan& plan, const CsrView& rows_of_label, const Examples& x, const float* square_norm,
-                  const float* cost, const int32_t* rank, int64_t n_internal, std::vector<int32_t> child,
-                  const TrainParams& params, TrainStats& stats, Watch* watch) {
-  LevelTrainer trainer(plan, rows_of_label, x, square_norm, cost, rank, n_internal, params, stats, watch);
-  std::vector<ChunkParts> chunks = trainer.run();
-  return assemble_level(chunks, std::vector<int64_t>(plan.child_ptr, plan.child_ptr + plan.n_chunks + 1),
-                        std::move(child));
+std::vector<Level> train_levels(const std::vector<LevelPlan>& plans, std::vector<std::vector<int32_t>> child,
+                                const std::vector<uint64_t>& seeds, const CsrView& rows_of_label, const Examples& x,
+                                const float* square_norm, const float* cost, const int32_t* rank, int64_t n_internal,
+                                const TrainParams& params, std::vector<TrainStats>& stats, Watch* watch) {
+  stats.assign(plans.size(), {});
+  LevelTrainer trainer(plans, seeds, rows_of_label, x, square_norm, cost, rank, n_internal, params, stats, watch);
+  std::vector<std::vector<ChunkParts>> chunks = trainer.run();
+  std::vector<Level> levels;
+  for (size_t level = 0; level < plans.size(); ++level) {
+    const int64_t* ptr = plans[level].child_ptr;
+    levels.push_back(assemble_level(chunks[level], std::vector<int64_t>(ptr, ptr + plans[level].n_chunks + 1),
+                                    std::move(child[level])));
+  }
+  return levels;
 }
 
 }  // namespace longtail

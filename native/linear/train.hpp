@@ -1,4 +1,5 @@
-// Trains the classifiers of one level of a tree: work queue over nodes, largest first; big nodes are shared by label block.
+// Trains the classifiers of one level of a tree, or of a few at once: a work queue over nodes, largest first; big nodes are
+// shared by label block. Levels near the root have fewer nodes than there are threads, so they go with the next ones.
 #pragma once
 
 #include "core/parallel.hpp"
@@ -12,7 +13,6 @@ struct TrainParams {
   float c = 1.0f;
   float threshold = 0.1f;
   ValueType type = ValueType::f32;
-  uint64_t seed = 0;
   int threads = 1;
 };
 
@@ -22,12 +22,14 @@ struct TrainStats {
   int64_t unfinished = 0;  // blocks that stopped at max_iter
 };
 
-/// IN: plan; rows_of_label (labels × rows, a pattern); square_norm per row without the bias; cost per row or null;
-/// rank: internal number of each feature, -1 for one that no example has; child: what Level.child shall be.
-/// `watch->done` counts, for each finished block of 16 children, the (row, label) pairs under its node, plus 1 (plus all
+/// IN: plans of levels to train side by side, with child: what Level.child shall be, and a seed, for each; rows_of_label
+/// (labels × rows, a pattern); square_norm per row without the bias; cost per row or null; rank: internal number of each
+/// feature, -1 for one that no example has.
+/// OUT: statistics of each level. `watch->done` counts, for each finished block of 16 children, the (row, label) pairs under its node, plus 1 (plus all
 /// rows for one-vs-rest).
-Level train_level(const LevelPlan& plan, const CsrView& rows_of_label, const Examples& x, const float* square_norm,
-                  const float* cost, const int32_t* rank, int64_t n_internal, std::vector<int32_t> child,
-                  const TrainParams& params, TrainStats& stats, Watch* watch);
+std::vector<Level> train_levels(const std::vector<LevelPlan>& plans, std::vector<std::vector<int32_t>> child,
+                                const std::vector<uint64_t>& seeds, const CsrView& rows_of_label, const Examples& x,
+                                const float* square_norm, const float* cost, const int32_t* rank, int64_t n_internal,
+                                const TrainParams& params, std::vector<TrainStats>& stats, Watch* watch);
 
 }  // namespace longtail

@@ -206,11 +206,11 @@ void bind_index(nb::module_& m) {
       .def_prop_ro("nnz", &Counts::nnz)
       .def_prop_ro("bytes", &Counts::bytes)
       .def_prop_ro("max_count", &Counts::max_count)
-      .def("document_frequencies",
+      .def("add_document_frequencies",
            [](const Counts& self, Out<int64_t> frequencies) {
              if (static_cast<int64_t>(frequencies.shape(0)) != self.n_columns)
                throw std::invalid_argument("one frequency per column is given");
-             self.document_frequencies(frequencies.data());
+             self.add_document_frequencies(frequencies.data());
            })
       .def("extend",
            [](Counts& self, Counts& more) {
@@ -258,7 +258,8 @@ void bind_index(nb::module_& m) {
             self.idf64 = idf, self.terms64 = terms, self.norm = norm, self.doubles = true;
           },
           nb::arg("idf").none(), nb::arg("terms").none(), nb::arg("norm"))
-      .def("one", &BoundIndex::one, "One text → (columns, values); None when a count has no logarithm prepared.")
+      .def("one", &BoundIndex::one, "One text → (columns, values); None when a count has no logarithm prepared.",
+           nb::arg("text").none())
       .def_prop_ro("n_columns", [](const BoundIndex& self) { return self.index->n_columns(); })
       .def_prop_ro("bytes", [](const BoundIndex& self) { return self.index->bytes(); })
       .def(

@@ -31,8 +31,7 @@ size_t Counts::bytes() const {
   return n;
 }
 
-void Counts::document_frequencies(int64_t* frequencies) const {
-  std::fill(frequencies, frequencies + n_columns, 0);
+void Counts::add_document_frequencies(int64_t* frequencies) const {
   for (const auto& block : blocks)
     for (const int32_t column : block.columns) ++frequencies[column];
 }

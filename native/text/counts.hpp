@@ -24,8 +24,8 @@ struct Counts {
   int64_t nnz() const;
   int32_t max_count() const;
   size_t bytes() const;
-  /// OUT frequencies[n_columns]: in how many rows each column stands.
-  void document_frequencies(int64_t* frequencies) const;
+  /// Adds to frequencies[n_columns] in how many rows each column stands.
+  void add_document_frequencies(int64_t* frequencies) const;
 };
 
 /// What turns counts into values. The arrays belong to the caller.

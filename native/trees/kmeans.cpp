@@ -1,5 +1,7 @@
 #include "trees/kmeans.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <numeric>
 
@@ -9,9 +11,10 @@ namespace longtail {
 
 namespace {
 
-constexpr int64_t kTeamEntries = int64_t{1} << 20;  // ranges with more entries are split by the whole team
-constexpr int64_t kLeastTeamEntries = int64_t{1} << 18;
-constexpr int64_t kCompactEvery = 8;                // a range is copied again when it has shrunk so many times
+// Ranges with more entries are split by the whole team: a pass takes half a millisecond, well above starting the team.
+// What is split how depends on the matrix alone, never on the team.
+constexpr int64_t kTeamEntries = int64_t{1} << 20;
+constexpr int64_t kCompactEvery = 8;  // a range is copied again when it has shrunk so many times
 
 /// A copy of some rows whose features are numbered as they come.
 struct CompactRows {
@@ -89,6 +92,22 @@ std::vector<int32_t> feature_bounds(const DenseView& rows, int parts) {
   return bounds;
 }
 
+/// Polls on the calling thread between splits, whose passes may each be too short for parallel_for to poll.
+class PollClock {
+ public:
+  explicit PollClock(Watch* watch) : watch_(watch), last_(Clock::now()) {}
+  void tick() {
+    if (watch_ == nullptr || !watch_->poll || Clock::now() - last_ < std::chrono::milliseconds(50)) return;
+    if (watch_->poll(watch_->done.load())) throw Stopped();
+    last_ = Clock::now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Watch* watch_;
+  Clock::time_point last_;
+};
+
 /// What one worker needs to take ranges down to their leaves.
 template <class Rows>
 class Worker {
@@ -147,24 +166,21 @@ std::vector<GrownNode> grow_all(const Rows& rows, const std::vector<int32_t>& ar
                                 std::vector<int32_t>& order) {
   order.resize(static_cast<size_t>(rows.n_rows));
   std::iota(order.begin(), order.end(), 0);
-  const int64_t all = entries(rows, order.data(), rows.n_rows);
-  // Depends on the matrix alone: the same ranges are split in the same way by any team.
-  const int64_t team_entries = std::max(kLeastTeamEntries, std::min(kTeamEntries, all / 32));
-
   std::vector<GrownNode> nodes;
   std::vector<GrowItem> open{{0, static_cast<int32_t>(rows.n_rows), 1, 0}}, small;
   std::vector<int64_t> cost;
   SplitTeam team;
   team.threads = std::max(options.threads, 1);
   team.watch = options.watch;
-  if (team.threads > 1 && all > team_entries) team.bounds = feature_bounds(rows, team.threads);
+  team.bounds = feature_bounds(rows, team.threads);
+  PollClock clock(options.watch);
   {
     TwoMeans<Rows> two_means(options.rounds, options.tol);
     while (!open.empty()) {
       GrowItem item = open.back();
       open.pop_back();
       const int64_t size = entries(rows, order.data() + item.begin, item.n);
-      if (size <= team_entries) {
+      if (size <= kTeamEntries) {
         small.push_back(item);
         cost.push_back(size);
         continue;
@@ -173,6 +189,7 @@ std::vector<GrownNode> grow_all(const Rows& rows, const std::vector<int32_t>& ar
       const int64_t cut = two_means.split(rows, order.data() + item.begin, item.n, cut_of(item),
                                           seed_of(item, options.seed), team);
       if (options.watch != nullptr) options.watch->done += item.n;
+      clock.tick();
       const auto [first, second] = halves(item, cut);
       open.push_back(second);
       open.push_back(first);

@@ -13,11 +13,11 @@
 
 namespace longtail {
 
-/// Who works on one split. Small ones run on the calling thread; `bounds` shares features out for the others.
+/// Who works on one split. Without `bounds` that is the calling thread.
 struct SplitTeam {
   int threads = 1;
   Watch* watch = nullptr;
-  std::vector<int32_t> bounds;  // [parts + 1], rising from 0 to n_cols
+  std::vector<int32_t> bounds;  // [parts + 1], rising from 0 to n_cols: how sums are shared out by features
 };
 
 inline bool is_zero_row(const CsrView& rows, int32_t id) {
@@ -110,7 +110,7 @@ class TwoMeans {
   }
 
   void score() {
-    if (team_->threads == 1) return LT_DISPATCH(score_rows, *rows_, ids_, n_, direction_.data(), scores_.data());
+    if (team_->bounds.empty()) return LT_DISPATCH(score_rows, *rows_, ids_, n_, direction_.data(), scores_.data());
     parallel_blocks(n_, 256, team_->threads, [&](int64_t from, int64_t to, int) {
       LT_DISPATCH(score_rows, *rows_, ids_ + from, to - from, direction_.data(), scores_.data() + from);
     }, team_->watch);
@@ -137,7 +137,7 @@ class TwoMeans {
 
   template <class Add>
   void share_features(Add add) {
-    if (team_->threads == 1) return add(0, static_cast<int32_t>(rows_->n_cols));
+    if (team_->bounds.empty()) return add(0, static_cast<int32_t>(rows_->n_cols));
     parallel_for(static_cast<int64_t>(team_->bounds.size()) - 1, team_->threads,
                  [&](int64_t part, int) { add(team_->bounds[part], team_->bounds[part + 1]); }, team_->watch);
   }

@@ -74,7 +74,8 @@ def _as_int32(csr: CSR, name: str) -> npt.NDArray[np.int32]:
         at = int(np.flatnonzero((ids < 0) | (ids >= csr.shape[1]))[0])
         row = int(np.searchsorted(csr.indptr, at, side="right")) - 1
         raise DataError(f"{name} has column {ids[at]} in row {row}, expected 0 to {csr.shape[1] - 1}.")
-    return ids.astype(np.int32)
+    narrow: npt.NDArray[np.int32] = ids.astype(np.int32)
+    return narrow
 
 
 def _flaws(

@@ -52,4 +52,6 @@ class MissingExtraError(LongtailError, ImportError):
     """An optional package is not installed."""
 
     def __init__(self, what: str, extra: str):
-        super().__init__(f"{what} needs an optional package. Install it with: pip install 'longtail[{extra}]'")
+        super().__init__(
+            f"{what} needs an optional package. Install it with: pip install 'longtail[{extra}]'"
+        )

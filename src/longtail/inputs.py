@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,14 +53,17 @@ def as_labels(y: Any, n_rows: int, names: Any = None) -> tuple[CSR, LabelSet | N
         matrix = label_matrix(sp.csr_matrix(y))
     elif isinstance(y, list | tuple) or hasattr(y, "tolist"):
         rows = y if isinstance(y, list | tuple) else y.tolist()
-        if isinstance(rows, list | tuple) and any(isinstance(row, str) for row in rows):
+        if not isinstance(rows, list | tuple):
+            raise DataError(f"Y must be a list of lists of label names. Got {type(y).__name__} instead.")
+        if any(isinstance(row, str) for row in rows):
             rows = [[row] if isinstance(row, str) else row for row in rows]  # one label per row, unwrapped
         by_name = _has_names(rows)
         matrix, found = encode(rows, labels)
         labels = found if by_name or labels is not None else None
     else:
         raise DataError(
-            f"Y must be a SciPy sparse matrix, a 0/1 array or a list of lists of label names. Got {type(y).__name__} instead."
+            "Y must be a SciPy sparse matrix, a 0/1 array or a list of lists of label names. "
+            f"Got {type(y).__name__} instead."
         )
     if matrix.shape[0] != n_rows:
         raise DataError(f"X has {n_rows} rows and Y has {matrix.shape[0]}; they must be the same.")
@@ -78,11 +81,11 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
 
     Takes a list of names or ids (for all queries), a list of such lists, or a sparse matrix with a row per query.
     """
-    from .labels import LabelSet, encode
-    from .labels._csr import label_matrix
-
     if value is None:
         return None, None
+    from .labels import encode
+    from .labels._csr import label_matrix
+
     if sp.issparse(value):
         matrix = label_matrix(value, name)
         if matrix.shape[1] != n_labels:
@@ -101,13 +104,9 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
         rows = list(value)
         if not rows or isinstance(rows[0], str | int | np.integer):
             rows = [rows]
-        known = labels
-        if known is None:
-            if _has_names(rows):
-                raise DataError(f"{name} has label names, but the model was trained without names. Use ids.")
-            known = _Ids(n_labels)  # type: ignore[assignment]
-        elif not isinstance(known, LabelSet):
-            known = LabelSet(known)
+        if labels is None and _has_names(rows):
+            raise DataError(f"{name} has label names, but the model was trained without names. Use ids.")
+        known: Any = _Ids(n_labels) if labels is None else labels
         try:
             matrix, _ = encode(rows, known)
         except DataError as error:
@@ -120,16 +119,14 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
 
 
 def _has_names(rows: Any) -> bool:
-    """Whether label lists hold names. What is no list is left for ``encode`` to complain about."""
-    if not isinstance(rows, Iterable):
-        raise DataError(f"Y must be a list of lists of label names. Got {type(rows).__name__} instead.")
-    return any(isinstance(item, str) for row in rows if isinstance(row, list | tuple | set) for item in row)
+    """Whether label lists hold names. A row that is no list is left for ``encode`` to complain about."""
+    return any(isinstance(item, str) for row in rows if isinstance(row, Iterable) for item in row)
 
 
 class _Ids:
     """Stands for n nameless labels."""
 
-    index: dict[str, int] = {}
+    index: ClassVar[dict[str, int]] = {}
 
     def __init__(self, n: int):
         self.n = n

@@ -1,12 +1,13 @@
 """What every model shares: texts or features in, a folder out.
 
-A model is a class derived from ``Model`` that says in ``_fit`` how it learns from a checked matrix and in ``_predict``
+A model is a class derived from ``Model`` that says in ``_fit`` how it learns from a checked matrix and in ``predict``
 how it ranks. This module gives it texts (through a vectorizer that is saved with it), label names, ``save`` and
-``load``. How to add a model is told in docs/add-a-model.md.
+``load``. How to add a model is told in docs/how-to/add-a-model.md.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
 from os import PathLike
@@ -36,7 +37,7 @@ _KINDS = {
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-class Model(Parametrized):
+class Model(Parametrized, ABC):
     """The base of all models. See the module's text for what a subclass has to give."""
 
     _estimator_type: ClassVar[str] = "classifier"
@@ -52,23 +53,21 @@ class Model(Parametrized):
 
     # ---- what a subclass gives
 
-    def _fit(
-        self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
-    ) -> None:
+    @abstractmethod
+    def _fit(self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any) -> None:
         """Learns from checked data."""
-        raise NotImplementedError
 
-    def _predict(self, x: Features, k: int, options: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Label ids and scores, n×k."""
-        raise NotImplementedError
+    @abstractmethod
+    def predict(self, X: Any, k: int = 5) -> Ranking:
+        """The k best labels for each row of X; a subclass may take more options."""
 
+    @abstractmethod
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         """Facts and arrays to save."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Any], *, verify: bool) -> None:
         """The inverse of ``_state``; a ModelError (or ValueError) if the arrays do not fit."""
-        raise NotImplementedError
 
     # ---- learning
 
@@ -88,9 +87,9 @@ class Model(Parametrized):
             Y: labels of the examples: CSR with a column per label, or a list of lists of label names.
             labels: names of the columns of Y, if Y is a matrix.
             sample_weight: a number >= 0 per example.
-            checkpoint: a folder that keeps what has been finished. If training is stopped, calling ``fit`` with the same
-                data, parameters and folder goes on from there. It is left in place: ``longtail train`` deletes it when
-                the model is saved, and so can you.
+            checkpoint: a folder that keeps what has been finished. If training is stopped, calling ``fit`` with the
+                same data, parameters and folder goes on from there. It is left in place: ``longtail train`` deletes
+                it when the model is saved, and so can you.
         """
         self._check_params()
         texts = as_texts(X)
@@ -218,7 +217,11 @@ class Model(Parametrized):
     def _params_to_json(self) -> dict[str, Any]:
         params = self.get_params(deep=False)
         if params.get("vectorizer") is not None:
-            params["vectorizer"] = params["vectorizer"].get_params(deep=False)
+            given = params["vectorizer"].get_params(deep=False)
+            given["dtype"] = np.dtype(given["dtype"]).name
+            if isinstance(given["stop_words"], set | frozenset):
+                given["stop_words"] = sorted(given["stop_words"])
+            params["vectorizer"] = given
         return params
 
     @classmethod
@@ -229,6 +232,8 @@ class Model(Parametrized):
             given = dict(params["vectorizer"])
             if isinstance(given.get("ngram_range"), list):
                 given["ngram_range"] = tuple(given["ngram_range"])
+            if given.get("dtype") in ("float32", "float64"):
+                given["dtype"] = np.dtype(given["dtype"]).type
             params["vectorizer"] = TextVectorizer(**given)
         return params
 

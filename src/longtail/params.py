@@ -12,7 +12,7 @@ import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from .errors import ParameterError
 
@@ -37,7 +37,8 @@ class Int:
     def accepts(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, numbers.Integral):
             return False
-        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+        number = int(value)
+        return (self.low is None or number >= self.low) and (self.high is None or number <= self.high)
 
     def __str__(self) -> str:
         return "a whole number" + _range(self.low, self.high, True, True)
@@ -55,9 +56,10 @@ class Real:
     def accepts(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
             return False
-        if self.low is not None and (value < self.low or (self.open_low and value == self.low)):
+        number = float(value)
+        if self.low is not None and (number < self.low or (self.open_low and number == self.low)):
             return False
-        return self.high is None or not (value > self.high or (self.open_high and value == self.high))
+        return self.high is None or not (number > self.high or (self.open_high and number == self.high))
 
     def __str__(self) -> str:
         return "a number" + _range(self.low, self.high, not self.open_low, not self.open_high)
@@ -130,7 +132,9 @@ def check(owner: str, constraints: Mapping[str, Check], values: Mapping[str, Any
         if name in values and not constraint.accepts(values[name]):
             got = repr(values[name])
             got = got if len(got) <= 80 else got[:77] + "..."
-            raise ParameterError(f"The '{name}' parameter of {owner} must be {constraint}. Got {got} instead.")
+            raise ParameterError(
+                f"The '{name}' parameter of {owner} must be {constraint}. Got {got} instead."
+            )
 
 
 class Parametrized:
@@ -140,7 +144,7 @@ class Parametrized:
     ``_check_params``. ``get_params``, ``set_params`` and ``sklearn.base.clone`` then work.
     """
 
-    _constraints: Mapping[str, Check] = {}
+    _constraints: ClassVar[Mapping[str, Check]] = {}
 
     @classmethod
     def _param_names(cls) -> list[str]:
@@ -169,7 +173,9 @@ class Parametrized:
             if inner:
                 nested = getattr(self, name)
                 if not isinstance(nested, Parametrized):
-                    raise ParameterError(f"The '{name}' parameter of {type(self).__name__} has no parameters of its own.")
+                    raise ParameterError(
+                        f"The '{name}' parameter of {type(self).__name__} has no parameters of its own."
+                    )
                 nested.set_params(**{inner: value})
             else:
                 setattr(self, name, value)

@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 import os
+from functools import cache
+from numbers import Integral
 from pathlib import Path
 
 from .errors import ParameterError
 
 __all__ = ["available_cores", "resolve_threads"]
 
+_MANY = 4096
+
 
 def available_cores() -> int:
     """The cores this process may use: its CPU affinity and, on Linux, its control group's quota."""
+    cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
+    return max(1, min(cores, _quota()))
+
+
+@cache
+def _quota() -> int:
+    """The cores that the control group grants; read once, as a file is slow beside a single query."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        if quota != "max":
-            cores = min(cores, max(1, round(int(quota) / int(period))))
+        return _MANY if quota == "max" else max(1, round(int(quota) / int(period)))
     except (OSError, ValueError):
-        pass  # not Linux, or an older control group: affinity is all that is known
-    return max(1, cores)
+        return _MANY  # not Linux, or an older control group: affinity is all that is known
 
 
 def resolve_threads(threads: int | None) -> int:
     """None means all available cores; a number means that many."""
     if threads is None:
         return available_cores()
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1 or threads > 4096:
-        raise ParameterError(f"'threads' must be None or a whole number in [1, 4096]. Got {threads!r} instead.")
-    return threads
+    if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1 or threads > _MANY:
+        raise ParameterError(
+            f"'threads' must be None or a whole number in [1, {_MANY}]. Got {threads!r} instead."
+        )
+    return int(threads)

@@ -103,9 +103,9 @@ class Contract:
     storage: tuple[dict[str, Any], ...] = ({"weights": "f32"}, {"weights": "f16"}, {"weights": "int8"})
     # A parameter with a wrong value, and the words that follow "The '…' parameter of Model must be".
     wrong: tuple[tuple[str, Any, str], ...] = (
-        ("C", -1, "a number > 0"),
-        ("C", float("nan"), "a number > 0"),
-        ("C", "1", "a number > 0"),
+        ("C", -1, "a number in (0, 1000000.0]"),
+        ("C", float("nan"), "a number in (0, 1000000.0]"),
+        ("C", "1", "a number in (0, 1000000.0]"),
         ("loss", "hinge", "one of 'squared_hinge', 'logistic'"),
         ("threads", 0, "None or a whole number in [1, 4096]"),
         ("threads", 1.5, "None or a whole number in [1, 4096]"),
@@ -442,7 +442,10 @@ class Contract:
             assert r.scores.dtype == np.float32
             assert (np.diff(r.scores, axis=1) <= 0).all()
             assert all(len(set(row)) == len(row) for row in r.labels.tolist())
-            same(r, lt.Ranking(full.labels[:, :k].copy(), full.scores[:, :k].copy()))
+            lt.Ranking(r.labels, r.scores)  # checks it, ties by rising label included
+            assert np.array_equal(r.scores, full.scores[:, :k])
+            last = full.scores[:, min(k, 24) - 1 : min(k, 24)]
+            assert np.array_equal((r.labels * (r.scores > last)), (full.labels * (full.scores > last))[:, :k])
         if self.probability:
             assert full.scores.min() >= 0
             assert full.scores.max() <= 1

@@ -38,6 +38,7 @@ def test_propensities_are_the_formula():
         ([-1], {"n_rows": 10}, DataError),
         ([np.nan], {"n_rows": 10}, DataError),
         ([[1]], {"n_rows": 10}, DataError),
+        (["a"], {"n_rows": 10}, DataError),
     ],
 )
 def test_propensities_errors(frequencies, options, error):

@@ -13,9 +13,7 @@ from .screen import Screen, human_size, table
 
 __all__ = ["inspect"]
 
-BIGGEST = 5
-LABELS_NAMED = 3
-WIDTH = 60
+ARRAYS_SHOWN = 12
 
 
 def inspect(
@@ -49,34 +47,30 @@ def _inspect_data(path: Path, read: list[str] | None, screen: Screen) -> None:
 
 def _inspect_model(path: Path, screen: Screen) -> None:
     from ..store import read_folder
+    from .model_facts import label_facts, tree_facts
     from .sources import load_model
 
     with screen.progress():
         folder = read_folder(path)
         model = load_model(path)
+    params = dict(folder.params)
+    text = params.pop("vectorizer", None) or (model.vectorizer_ and model.vectorizer_.get_params())
+    params.pop("tree", None)
     sizes = dict(sorted(folder.sizes.items(), key=lambda item: -item[1]))
-    trees = [_tree_facts(tree, model) for tree in getattr(model, "trees_", None) or []]
-    labels = _label_facts(model)
+    trees = tree_facts(model)
+    labels = label_facts(model)
+    data = {"rows": model.n_rows_, "features": model.n_features_in_, "input": "texts" if text else "features"}
 
     screen.show(
         f"{path} holds a {folder.kind} of {human_size(folder.nbytes)}, by longtail {folder.longtail_version}."
     )
-    _section(screen, "Parameters", table(_flat(folder.params)))
-    _section(screen, "Data and training", table(_flat(folder.facts)))
+    _section(screen, "Parameters", table(_flat(params)))
+    _section(screen, "Text", table(_flat(text or {})))
+    _section(screen, "Trained on", table(_flat(data)))
     _section(screen, "Labels", table(_flat(labels)))
-    for i, facts in enumerate(trees):
-        from .tree import shape
-
-        _section(screen, f"Tree {i + 1} of {len(trees)}" if len(trees) > 1 else "Tree", shape(facts["shape"]))
-        _section(screen, "Its biggest nodes", _biggest_table(facts["biggest_nodes"]))
-    _section(screen, "On disk", table([(name, human_size(size)) for name, size in sizes.items()]))
-    _section(
-        screen,
-        "Last evaluation",
-        table(_flat(folder.evaluation))
-        if folder.evaluation
-        else "  none (longtail evaluate --save keeps one)",
-    )
+    _show_trees(screen, trees)
+    _section(screen, "On disk", _sizes(sizes))
+    _section(screen, "Last evaluation", _evaluation(folder.evaluation))
     screen.give(
         {
             "path": str(path),
@@ -85,6 +79,7 @@ def _inspect_model(path: Path, screen: Screen) -> None:
             "bytes": folder.nbytes,
             "arrays": sizes,
             "params": folder.params,
+            "data": data,
             "facts": folder.facts,
             "labels": labels,
             "trees": trees,
@@ -93,9 +88,56 @@ def _inspect_model(path: Path, screen: Screen) -> None:
     )
 
 
+def _show_trees(screen: Screen, trees: list[dict[str, Any]]) -> None:
+    from .tree import shape
+
+    for i, facts in enumerate(trees):
+        title = "Tree" if len(trees) == 1 else f"Tree {i + 1} of {len(trees)}"
+        _section(screen, title, shape(facts["shape"]))
+        rows = [
+            (n["node"], n["depth"], n["children"], n["labels"], n["uses"], ", ".join(n["such_as"]))
+            for n in facts["biggest_nodes"]
+        ]
+        heads = ("node", "depth", "children", "labels", "uses", "such as")
+        _section(screen, "Its biggest nodes, by the uses of their labels in training", table(rows, heads))
+
+
 def _section(screen: Screen, title: str, body: str) -> None:
     if body:
         screen.show(f"\n{title}\n{body}")
+
+
+def _sizes(sizes: Mapping[str, int]) -> str:
+    """The biggest arrays by name, the rest as a sum."""
+    rows = [(name, human_size(size)) for name, size in list(sizes.items())[:ARRAYS_SHOWN]]
+    rest = list(sizes.values())[ARRAYS_SHOWN:]
+    if rest:
+        rows.append((f"{len(rest)} smaller arrays", human_size(sum(rest))))
+    rows.append(("all", human_size(sum(sizes.values()))))
+    return table(rows)
+
+
+def _evaluation(stored: Mapping[str, Any] | None) -> str:
+    """As ``evaluate`` prints it: a line a measure, a column a place."""
+    if not stored:
+        return "  none (longtail evaluate --save keeps one)"
+    measures = stored.get("metrics")
+    if not isinstance(measures, Mapping):
+        return table(_flat(stored))
+    places = sorted({int(name.rpartition("@")[2]) for name in measures if _at(name)})
+    names = dict.fromkeys(name.rpartition("@")[0] for name in measures if _at(name))
+    rows = [(name, *(_percent(measures.get(f"{name}@{k}")) for k in places)) for name in names]
+    rest = {key: value for key, value in stored.items() if key != "metrics"}
+    rest |= {name: value for name, value in measures.items() if not _at(name)}
+    return "\n".join([table(rows, ("percent", *(f"@{k}" for k in places))), table(_flat(rest))])
+
+
+def _at(name: str) -> bool:
+    return name.rpartition("@")[2].isdigit() and "@" in name
+
+
+def _percent(value: Any) -> str:
+    return f"{100 * value:6.2f}" if isinstance(value, (int, float)) else ""
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
@@ -119,56 +161,3 @@ def _words(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return " ".join(map(_words, value))
     return str(value)
-
-
-def _label_facts(model: Any) -> dict[str, Any]:
-    """How many labels there are, and how often they occurred in training, where the model knows it."""
-    import numpy as np
-
-    facts: dict[str, Any] = {"labels": int(model.n_labels_), "named": model.labels_ is not None}
-    counts = getattr(model, "label_frequencies_", None)
-    if counts is not None and len(counts):
-        counts = np.asarray(counts)
-        facts |= {
-            "never seen": int(np.count_nonzero(counts == 0)),
-            "seen once": int(np.count_nonzero(counts == 1)),
-            "median rows": float(np.median(counts)),
-            "most rows": int(counts.max()),
-            "most frequent": ", ".join(_names(model, np.argsort(-counts, kind="stable")[:LABELS_NAMED])),
-        }
-    return facts
-
-
-def _tree_facts(tree: Any, model: Any) -> dict[str, Any]:
-    """The shape of a tree, and at each level the nodes with the most labels."""
-    import numpy as np
-
-    n_under = tree.label_end - tree.label_begin
-    biggest = []
-    for depth in range(1, tree.height + 1):
-        level = np.array(tree.level(depth))
-        first = level[np.argsort(-n_under[level], kind="stable")[:BIGGEST]]
-        biggest += [_node_facts(tree, node, model) for node in first.tolist()]
-    return {"shape": tree.describe(getattr(model, "label_frequencies_", None)), "biggest_nodes": biggest}
-
-
-def _node_facts(tree: Any, node: int, model: Any) -> dict[str, Any]:
-    labels = tree.labels_under(node)
-    return {
-        "node": node,
-        "depth": int(tree.node_depth[node]),
-        "children": int(tree.n_children[node]),
-        "labels": len(labels),
-        "such_as": _names(model, labels[:LABELS_NAMED]),
-    }
-
-
-def _names(model: Any, labels: Any) -> list[str]:
-    return [str(i) if model.labels_ is None else model.labels_[i] for i in labels.tolist()]
-
-
-def _biggest_table(nodes: list[dict[str, Any]]) -> str:
-    rows = [
-        (n["node"], n["depth"], n["children"], n["labels"], ", ".join(n["such_as"])[:WIDTH]) for n in nodes
-    ]
-    return table(rows, ("node", "depth", "children", "labels", "such as")) if rows else ""

@@ -58,7 +58,7 @@ def shape(facts: dict[str, Any]) -> str:
         ("labels", f"{facts['n_labels']:,}"),
         ("nodes", f"{facts['n_nodes']:,}, of which {facts['n_leaves']:,} leaves"),
         ("nodes per level", " ".join(f"{n:,}" for n in facts["nodes_per_level"])),
-        ("children", ", ".join(f"{k} ({n:,} nodes)" for k, n in facts["arities"].items()) or "none"),
+        ("children", ", ".join(f"{k} (nodes: {n:,})" for k, n in facts["arities"].items()) or "none"),
         ("labels a leaf", f"{leaf['min']} to {leaf['max']}, mean {leaf['mean']:.1f}"),
         ("depth of a label", f"{depth['min']} to {depth['max']}, mean {depth['mean']:.2f}"),
     ]

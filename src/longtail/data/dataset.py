@@ -26,8 +26,9 @@ class Dataset:
     >>> data.n_rows, data.n_labels
     (2, 2)
 
-    `X` is CSR or a dense float32 array, `Y` a CSR matrix of rows × labels without stored zeros; `labels` names the
-    columns of Y, `label_texts` describes them. `repairs` counts what was put right when the data was read.
+    `X` is CSR or a dense float32 array, `Y` a CSR matrix of rows × labels without stored zeros; `labels`
+    names the columns of Y, `label_texts` describes them. `repairs` counts what was put right when the
+    data was read.
     """
 
     X: Features | None = None

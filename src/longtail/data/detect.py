@@ -55,7 +55,7 @@ def check_format(name: str) -> str:
 
 
 def detect(source: Source) -> str:
-    """The format of something that exists. Folders by their files, files by their names, .txt and the like by content."""
+    """The format of what exists: folders by their files, files by name, .txt and the like by content."""
     if isinstance(source, (str, os.PathLike)) and os.fspath(source) != "-":
         path = Path(source)
         if path.is_dir():

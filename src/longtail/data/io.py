@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,24 +51,26 @@ _ROWS_PER_WRITE = 16384
 def load(path: Source, format: str | None = None, **options: Any) -> Dataset:
     """Reads a data set of any known format; what was repaired is told in one RepairWarning.
 
-    `path` is a file, a folder, "-" for standard input, or an open binary file. `format` is one of "xmc", "pair",
-    "svmlight", "npz", "jsonl", "csv", "tsv", "parquet", "folder" and "text"; without it, names and contents decide.
-    Files compressed with gzip or zstd are read as they are. The options, of which each format uses its own:
+    `path` is a file, a folder, "-" for standard input, or an open binary file. `format` is one of "xmc",
+    "pair", "svmlight", "npz", "jsonl", "csv", "tsv", "parquet", "folder" and "text"; without it, names and
+    contents decide. Files compressed with gzip or zstd are read as they are. The options, of which
+    each format uses its own:
 
     - `split`: which part of a folder, such as "trn" or "tst" (default: the training part).
-    - `labels`: a LabelSet, a list of names or a file of names: the known labels, in order. Formats with ids get these
-      names; formats with names are read with these ids, and `unknown_labels` says what happens to other names:
-      "error" (default) or "drop".
+    - `labels`: a LabelSet, a list of names or a file of names: the known labels, in order. Formats with
+      ids get these names; formats with names are read with these ids, and `unknown_labels` says what
+      happens to other names: "error" (default) or "drop".
     - `n_features`, `n_labels`: sizes, where a file does not say them or is to be widened.
     - `label_file`: the labels that go with a file of features (pair, npz), if their name does not tell.
     - `zero_based` (svmlight): where feature ids start; "auto": at one unless an id 0 is seen.
-    - `text_field`, `label_field`, `features_field`: fields or columns (jsonl, csv, tsv, parquet). Several text fields
-      are joined by a blank.
-    - `label_separator` (";"), `delimiter`, `quote` (csv, tsv): between labels in a column, between columns, around
-      fields (None: quotes are plain characters).
+    - `text_field`, `label_field`, `features_field`: fields or columns (jsonl, csv, tsv, parquet). Several
+      text fields are joined by a blank.
+    - `label_separator` (";"), `delimiter`, `quote` (csv, tsv): between labels in a column, between columns,
+      around fields (None: quotes are plain characters).
     - `encoding` ("utf-8") and `errors` ("strict", "replace", "ignore").
     - `max_line`: the longest line that is accepted, in bytes (1 GiB).
-    - `block_bytes`, `threads`: how much is read at a time, and how many threads parse it. Neither changes the result.
+    - `block_bytes`, `threads`: how much is read at a time, and how many threads parse it. Neither changes the
+      result.
 
     >>> import io
     >>> load(io.BytesIO(b"2 3 2\\n0,1 0:1.5 2:1\\n 1:2\\n"), format="xmc").Y.toarray().tolist()
@@ -75,13 +78,8 @@ def load(path: Source, format: str | None = None, **options: Any) -> Dataset:
     """
     reader = open_reader(path, format, ReadOptions.of(options))
     dataset = gather(reader)
-    dense = (
-        getattr(reader, "matrices", (None, None))[0]
-        if isinstance(reader, NpzReader)
-        else getattr(reader, "dense", None)
-    )
-    if dense is not None and not sp.issparse(dense):
-        object.__setattr__(dataset, "X", dense)
+    if reader.dense is not None:
+        dataset = replace(dataset, X=reader.dense)
     reader.repairs.warn()
     return dataset
 
@@ -94,9 +92,8 @@ def open_reader(path: Source, format: str | None, options: ReadOptions) -> Reade
     if kind == "npz":
         if isinstance(path, (str, os.PathLike)) and Path(path).is_dir():
             return FolderReader(path, options)
-        named = isinstance(path, (str, os.PathLike))
-        labels = options.label_file or (npz.label_file_beside(path) if named else None)  # type: ignore[arg-type]
-        return NpzReader(path, options, labels)
+        beside = npz.label_file_beside(path) if isinstance(path, (str, os.PathLike)) else None
+        return NpzReader(path, options, options.label_file or beside)
     if kind == "folder":
         if not isinstance(path, (str, os.PathLike)) or not Path(path).is_dir():
             raise DataError("the 'folder' format needs a folder.", path=str(path))
@@ -139,12 +136,13 @@ def _open_pair(path: Source, options: ReadOptions) -> Reader:
 
 
 def save(dataset: Dataset, path: str | os.PathLike[str], format: str | None = None, **options: Any) -> None:
-    """Writes a data set; the name's ending decides the format unless it is given. A folder for names without ending.
+    """Writes a data set. The name's ending decides the format unless it is given; without ending, it is a
+    folder.
 
-    The files appear when they are complete, under their final names; names ending in .gz or .zst are compressed. What
-    the format cannot hold is told in a LossWarning, unless it is all there is to learn from, which is a DataError.
-    Options: `zero_based` (svmlight), `text_field`, `label_field`, `features_field` (jsonl, csv, tsv),
-    `label_separator`, `delimiter` (csv, tsv), `split` (folder), `label_file` (pair).
+    The files appear when they are complete, under their final names; names ending in .gz or .zst are
+    compressed. What the format cannot hold is told in a LossWarning; if nothing to learn from is left, it
+    is a DataError. Options: `zero_based` (svmlight), `text_field`, `label_field`, `features_field`
+    (jsonl, csv, tsv), `label_separator`, `delimiter` (csv, tsv), `split` (folder), `label_file` (pair).
     """
     if not isinstance(dataset, Dataset):
         raise ParameterError(
@@ -174,10 +172,12 @@ def convert(
     write: dict[str, Any] | None = None,
     **options: Any,
 ) -> Facts:
-    """Reads one format and writes another, row by row: memory does not grow with the file, except for npz and labels of folders.
+    """Reads one format and writes another, row by row.
 
-    `format` and `options` are those of ``load``, `to` and `write` the format and the options of ``save``. Formats that
-    begin with a header of sizes need to know them: a source that does not say its sizes is then read twice.
+    Memory does not grow with the file, except for npz matrices and the labels of folders and pairs.
+    `format` and `options` are those of ``load``, `to` and `write` the format and the options of ``save``.
+    Formats that begin with a header of sizes need to know them: a source that does not say its sizes is
+    then read twice.
     """
     read_options = ReadOptions.of(options)
     kind = format or detect(source)
@@ -230,8 +230,6 @@ def _count(source: Source, kind: str, options: ReadOptions) -> tuple[Facts, int]
 
 
 def _with_base(options: ReadOptions, base: int, kind: str) -> ReadOptions:
-    from dataclasses import replace
-
     return replace(options, zero_based=base == 0) if kind == "svmlight" else options
 
 

@@ -19,7 +19,7 @@ __all__ = ["JsonReader", "JsonWriter"]
 
 
 class JsonReader(Reader):
-    """One object per line. What the first row has, all must have; only labels may be missing here and there."""
+    """One object per line. What the first row has, all must have; only labels may be missing."""
 
     def __init__(self, source: Source, options: ReadOptions):
         super().__init__(name_of(source), options)

@@ -48,31 +48,33 @@ class LineReader:
         return line
 
     def next_block(self, longer: bool = False) -> Block | None:
-        """The next lines, or None at the end. `longer`: what stands there is not enough, and more is wanted with it."""
+        """The next lines, or None at the end. `longer`: more is wanted with what is there."""
         known = self._end - self._begin if longer else 0
         self._move_to_front()
+        wanted = known + self._options.block_bytes
         while True:
-            self._fill(self._options.block_bytes if not longer else known + self._options.block_bytes)
+            self._fill(wanted)
             last = self._last_line_end(known)
             if last is not None:
                 return self._buffer[: last + 1]
             if self._at_end:
-                if self._end == 0:
-                    return None
-                if longer and self._end == known:
-                    return None
-                if self._buffer[self._end - 1] != _LF:
-                    self._buffer[self._end] = _LF  # there is always room for one more byte
-                    self._end += 1
-                return self._buffer[: self._end]
-            known = 0 if not longer else known
+                return self._last_block(known)
             if self._end >= self._options.max_line:
+                limit = f"{self._options.max_line:,}"
                 raise DataError(
-                    f"the line is longer than {self._options.max_line:,} bytes (max_line).",
-                    path=self.name,
-                    line=self.line + 1,
+                    f"the line is longer than {limit} bytes (max_line).", path=self.name, line=self.line + 1
                 )
-            self._grow()
+            wanted = 2 * max(self._end, wanted)
+            self._grow(wanted)
+
+    def _last_block(self, known: int) -> Block | None:
+        """What is left at the end of the file, if there is more than is known."""
+        if self._end == known:
+            return None
+        if self._buffer[self._end - 1] != _LF:
+            self._buffer[self._end] = _LF  # there is always room for one more byte
+            self._end += 1
+        return self._buffer[: self._end]
 
     def consume(self, n_bytes: int, n_lines: int) -> None:
         """The first bytes of the block are done with."""
@@ -126,7 +128,7 @@ class LineReader:
         while not self._at_end and self._end < min(wanted, len(self._buffer) - 1):
             try:
                 n = self._input.readinto(
-                    memoryview(self._buffer)[self._end : min(wanted, len(self._buffer) - 1)]
+                    memoryview(self._buffer.data)[self._end : min(wanted, len(self._buffer) - 1)]
                 )
             except DataError as error:
                 if error.line is not None:
@@ -149,8 +151,8 @@ class LineReader:
             end = begin
         return None
 
-    def _grow(self) -> None:
-        size = min(2 * len(self._buffer), self._options.max_line + 1 + self._options.block_bytes)
+    def _grow(self, wanted: int) -> None:
+        size = min(wanted, self._options.max_line + self._options.block_bytes) + 1
         if size > len(self._buffer):
             self._buffer.resize(size, refcheck=False)
 

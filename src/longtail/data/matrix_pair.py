@@ -1,4 +1,4 @@
-"""The Extreme Classification Repository's pair of matrix files: features and labels, each `rows cols` and `i:v i:v`."""
+"""The Extreme Classification Repository's pair of matrix files: each `rows cols`, then `i:v i:v`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENDINGS = (("X_Xf.txt", "X_Y.txt"), ("X.txt", "Y.txt"), ("features.txt", "label
 
 
 def label_file_beside(path: str | os.PathLike[str]) -> Path | None:
-    """The labels' file that goes with a features' file by its name: trn_X_Xf.txt → trn_X_Y.txt, X.txt → Y.txt."""
+    """The labels' file that goes with a features' file: trn_X_Xf.txt → trn_X_Y.txt, X.txt → Y.txt."""
     here = Path(path)
     for packing in ("", ".gz", ".zst"):
         for features, labels in _ENDINGS:

@@ -1,9 +1,11 @@
-"""SciPy's sparse matrices in .npz files, read without pickle and with every array checked before it is used."""
+"""SciPy's sparse matrices in .npz files, read without pickle, every array checked before it is used."""
 
 from __future__ import annotations
 
 import io
+import math
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ __all__ = ["ROWS_PER_CHUNK", "NpzReader", "NpzWriter", "label_file_beside", "rea
 
 ROWS_PER_CHUNK = 65536
 _MOST_ROWS_NEARLY_EMPTY = 100_000_000
+_LONGEST_HEADER = 65536
 
 
 def read_matrix(source: Source, what: str, repairs: Repairs) -> Any:
@@ -48,18 +51,8 @@ def _tidy(matrix: Any, what: str, path: str, repairs: Repairs) -> Any:
     """Sorted, summed, and for labels without zeros; what had to be done is noted."""
     if not sp.issparse(matrix):
         return as_features(matrix, what)
-    if matrix.format == "csr" and not matrix.has_canonical_format:
-        ordered = matrix.has_sorted_indices
-        before = matrix.nnz
-        tidy = matrix.copy()
-        tidy.sum_duplicates()
-        repairs.note(f"matrix of {what} with unsorted columns", 0 if ordered else 1, path)
-        repairs.note(
-            f"duplicate {what} {'merged' if what == 'labels' else 'summed'}", before - tidy.nnz, path
-        )
-        if what == "labels" and tidy.nnz < before:
-            tidy.data = np.minimum(tidy.data, np.maximum(1, 0 * tidy.data + 1))
-        matrix = tidy
+    if not matrix.has_canonical_format:
+        matrix = _sorted_rows(matrix, what, path, repairs)
     csr = as_csr(matrix, what)
     if what == "labels" and csr.nnz:
         if csr.data.min() < 0:
@@ -70,6 +63,27 @@ def _tidy(matrix: Any, what: str, path: str, repairs: Repairs) -> Any:
             csr.eliminate_zeros()
             repairs.note("labels of value zero dropped", zeros, path)
     return csr
+
+
+def _sorted_rows(matrix: CSR, what: str, path: str, repairs: Repairs) -> CSR:
+    """Columns sorted and unique: duplicate features are summed, of duplicate labels the first stays."""
+    before = matrix.nnz
+    repairs.note(f"matrix of {what} with unsorted columns", int(not matrix.has_sorted_indices), path)
+    tidy = matrix.copy()
+    tidy.sort_indices()
+    if what == "labels":
+        rows = np.repeat(np.arange(tidy.shape[0]), np.diff(tidy.indptr))
+        first = np.ones(before, dtype=bool)
+        first[1:] = (rows[1:] != rows[:-1]) | (tidy.indices[1:] != tidy.indices[:-1])
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(rows[first], minlength=tidy.shape[0]))))
+        tidy.data, tidy.indices = tidy.data[first], tidy.indices[first]
+        tidy.indptr = indptr.astype(tidy.indptr.dtype)
+        repairs.note("duplicate labels merged", before - tidy.nnz, path)
+    else:
+        with np.errstate(over="ignore"):
+            tidy.sum_duplicates()
+        repairs.note("duplicate features summed", before - tidy.nnz, path)
+    return tidy
 
 
 def _dense(source: Source, path: str) -> Any:
@@ -117,27 +131,38 @@ class _Members:
             return _array(file, info.file_size, name, self._path)
 
 
+_HEADER = re.compile(
+    r"\s*\{\s*'descr':\s*'([<>|=]?[biufSU]\d{1,9})',\s*'fortran_order':\s*(True|False),"
+    r"\s*'shape':\s*\(((?:\d{1,18}L?,?\s*)*)\),?\s*\}\s*"
+)
+
+
+def _header(file: Any, name: str, path: str) -> tuple[tuple[int, ...], bool, Any]:
+    """Shape, order and dtype by the header of an .npy file, which is matched and never evaluated."""
+    start = file.read(8)
+    if len(start) < 8 or start[:6] != b"\x93NUMPY" or start[6] not in (1, 2, 3):
+        raise DataError(f"the array {name!r} does not begin as .npy files do.", path=path)
+    width = 2 if start[6] == 1 else 4
+    length = int.from_bytes(file.read(width), "little")
+    text = file.read(length).decode("latin-1") if length <= _LONGEST_HEADER else ""
+    found = _HEADER.fullmatch(text)
+    if found is None or len(text) < length:
+        raise DataError(f"the array {name!r} has no readable header of numbers.", path=path)
+    try:
+        dtype = np.dtype(found[1])
+    except (TypeError, ValueError):
+        raise DataError(f"the array {name!r} has the unknown type {found[1]!r}.", path=path) from None
+    shape = tuple(int(n.rstrip("L")) for n in re.findall(r"\d+L?", found[3]))
+    return shape, found[2] == "True", dtype
+
+
 def _array(file: Any, size: int, name: str, path: str) -> npt.NDArray[Any]:
     """One .npy array. Its header is believed only as far as the bytes are there; objects are refused."""
-    try:
-        version = np.lib.format.read_magic(file)
-        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}.get(
-            version
-        )
-        if read is None:
-            raise ValueError(f"version {version} is not supported")
-        shape, fortran, dtype = read(file)
-    except (ValueError, EOFError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
-        raise DataError(f"the array {name!r} has no readable header: {error}.", path=path) from None
-    if dtype.hasobject or dtype.fields is not None or dtype.kind not in "biufSU":
-        raise DataError(f"the array {name!r} holds {dtype}, expected numbers.", path=path)
-    count = 1
-    for length in shape:
-        count *= int(length)
-    if count < 0 or any(length < 0 for length in shape) or count * dtype.itemsize > size:
-        raise DataError(f"the array {name!r} is truncated: its header promises {count:,} values.", path=path)
-    data = file.read(count * dtype.itemsize)
-    if len(data) < count * dtype.itemsize:
+    shape, fortran, dtype = _header(file, name, path)
+    count = math.prod(shape)
+    wanted = count * dtype.itemsize
+    data = file.read(wanted) if wanted <= size else b""
+    if len(data) < wanted or (dtype.itemsize == 0 and count > size):
         raise DataError(f"the array {name!r} is truncated: its header promises {count:,} values.", path=path)
     array = np.frombuffer(data, dtype=dtype, count=count) if dtype.itemsize else np.zeros(count, dtype)
     return array.reshape(shape, order="F" if fortran else "C")
@@ -167,7 +192,7 @@ def _assemble(members: _Members) -> Any:
     if form == "csc":
         _check_rows(n_rows, len(values), path)
     kind = sp.csr_matrix if form == "csr" else sp.csc_matrix
-    matrix = kind((n_rows, n_cols) if form == "csr" or n_rows <= MOST else (n_rows, n_cols), dtype=np.float32)
+    matrix = kind((n_rows, n_cols), dtype=np.float32)
     narrow = np.int32 if len(values) <= MOST and width <= MOST else np.int64
     matrix.data, matrix.indices, matrix.indptr = values, indices.astype(narrow), indptr.astype(narrow)
     return matrix.tocsr() if form == "csc" else matrix
@@ -236,7 +261,12 @@ def _from_coo(members: _Members, values: Any, n_rows: int, n_cols: int) -> Any:
     _check_rows(n_rows, len(values), path)
     _check_ids(row, n_rows, "row", path)
     _check_ids(col, n_cols, "col", path)
-    return sp.coo_matrix((values, (row, col)), shape=(n_rows, n_cols)).tocsr()
+    order = np.lexsort((col, row))
+    matrix = sp.csr_matrix((n_rows, n_cols), dtype=np.float32)
+    matrix.data, matrix.indices = values[order], col[order].astype(np.int32)
+    pointers = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=n_rows))))
+    matrix.indptr = pointers.astype(np.int32 if len(values) <= MOST else np.int64)
+    return matrix
 
 
 def label_file_beside(path: str | os.PathLike[str]) -> Path | None:
@@ -260,6 +290,7 @@ class NpzReader(Reader):
         )
         self._y: CSR | None = None
         self.n_rows, self.n_features = self._x.shape
+        self.dense = None if sp.issparse(self._x) else self._x
         if label_file is not None:
             path = name_of(label_file)
             self._y = fit_columns(
@@ -270,11 +301,6 @@ class NpzReader(Reader):
                 raise DataError(
                     f"has {self._y.shape[0]:,} rows, but {self.name} has {self.n_rows:,}.", path=path
                 )
-
-    @property
-    def matrices(self) -> tuple[Any, CSR | None]:
-        """Features (CSR or dense) and labels, as they are."""
-        return self._x, self._y
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows."""

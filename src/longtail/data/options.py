@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import codecs
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError, ParameterError
-from ..params import Choice, Flag, Instance, Int, Nullable, check
+from ..params import Check, Choice, Flag, Instance, Int, Nullable, check
 from ..threads import resolve_threads
+from .streams import Source
 
 if TYPE_CHECKING:
     from ..labels import LabelSet
@@ -21,9 +23,9 @@ MOST = 2**31 - 1  # ids of features and labels are int32
 
 _strings = Instance("a string", str)
 _names = Instance("a string or a list of strings", str, list, tuple)
-_constraints = {
+_constraints: dict[str, Check] = {
     "split": Nullable(_strings),
-    "label_file": Nullable(Instance("a path", str, os.PathLike)),
+    "label_file": Nullable(Instance("a path or an open binary file", str, os.PathLike, io.IOBase)),
     "n_features": Nullable(Int(0, MOST)),
     "n_labels": Nullable(Int(0, MOST)),
     "unknown_labels": Choice("error", "drop"),
@@ -47,7 +49,7 @@ class ReadOptions:
     """How to read. ``longtail.data.load`` explains each of them."""
 
     split: str | None = None
-    label_file: str | os.PathLike[str] | None = None
+    label_file: Source | None = None
     labels: LabelSet | None = None
     n_features: int | None = None
     n_labels: int | None = None
@@ -85,21 +87,23 @@ class ReadOptions:
         resolve_threads(self.threads)
         if isinstance(self.zero_based, str) and self.zero_based != "auto":
             raise ParameterError(
-                f"The 'zero_based' parameter of load must be True, False or 'auto'. Got {self.zero_based!r} instead."
+                "The 'zero_based' parameter of load must be True, False or 'auto'. "
+                f"Got {self.zero_based!r} instead."
             )
         for name, may_be_empty in (("delimiter", False), ("quote", True)):
             value = getattr(self, name)
             if (
                 value is not None
                 and not (value == "" and may_be_empty)
-                and (len(value) != 1 or not " " <= value <= "~" and value != "\t")
+                and (len(value) != 1 or (not " " <= value <= "~" and value != "\t"))
             ):
                 raise ParameterError(
                     f"The '{name}' parameter of load must be one ASCII character. Got {value!r} instead."
                 )
         if not self.label_separator or any(c in self.label_separator for c in "\r\n"):
             raise ParameterError(
-                f"The 'label_separator' parameter of load must be some characters. Got {self.label_separator!r} instead."
+                "The 'label_separator' parameter of load must be some characters. "
+                f"Got {self.label_separator!r} instead."
             )
         if (
             not self.text_fields
@@ -107,7 +111,8 @@ class ReadOptions:
             or len(set(self.text_fields)) < len(self.text_fields)
         ):
             raise ParameterError(
-                f"The 'text_field' parameter of load must name different fields. Got {self.text_field!r} instead."
+                "The 'text_field' parameter of load must name different fields. "
+                f"Got {self.text_field!r} instead."
             )
         try:
             codecs.lookup(self.encoding)
@@ -117,7 +122,8 @@ class ReadOptions:
             ) from None
         if self.labels is not None and self.n_labels is not None and self.n_labels != len(self.labels):
             raise ParameterError(
-                f"The 'n_labels' parameter of load is {self.n_labels}, but 'labels' has {len(self.labels)} names."
+                f"The 'n_labels' parameter of load is {self.n_labels}, "
+                f"but 'labels' has {len(self.labels)} names."
             )
 
     @property
@@ -149,5 +155,6 @@ def _label_set(labels: Any) -> Any:
     if isinstance(labels, (list, tuple)) and all(isinstance(name, str) for name in labels):
         return LabelSet(labels)
     raise DataError(
-        f"labels must be a LabelSet, a list of names, or the path of a file of names. Got {type(labels).__name__} instead."
+        "labels must be a LabelSet, a list of names, or the path of a file of names. "
+        f"Got {type(labels).__name__} instead."
     )

@@ -53,10 +53,12 @@ class ParquetReader(Reader):
         if not self._text and not self._features:
             shown = ", ".join(map(repr, self._columns[:20]))
             raise DataError(
-                f"there is no column {options.text_fields[0]!r} or {_FEATURE_IDS!r}. The columns are {shown}.",
+                f"there is no column {options.text_fields[0]!r} or {_FEATURE_IDS!r}. "
+                f"The columns are {shown}.",
                 path=self.name,
             )
         self._names: dict[str, int] = {}
+        self._by_name = False
         if options.labels is not None:
             self._names = {name: i for i, name in enumerate(options.labels.names)}
 
@@ -81,7 +83,6 @@ class ParquetReader(Reader):
         wanted = [*self._text, *([self._label] if self._label else [])]
         wanted += [_FEATURE_IDS, _FEATURE_VALUES] if self._features else []
         self._largest_label = self._largest_feature = -1
-        self._by_name: bool | None = None
         row = 0
         with self._told():
             for batch in self._file.iter_batches(batch_size=_ROWS, columns=wanted):
@@ -176,7 +177,8 @@ class ParquetReader(Reader):
             if self.options.unknown_labels == "error":
                 name = values[int(np.flatnonzero(unknown)[0])].as_py()
                 raise DataError(
-                    f"label {name!r} in row {row + int(where[0])} is not one of the {len(self._names):,} known labels.",
+                    f"label {name!r} in row {row + int(where[0])} is not one of the "
+                    f"{len(self._names):,} known labels.",
                     path=self.name,
                 )
             self.repairs.note("unknown labels dropped", int(unknown.sum()), self.name)

@@ -9,7 +9,7 @@ __all__ = ["LossWarning", "RepairWarning", "Repairs"]
 
 
 class RepairWarning(UserWarning):
-    """A file was not quite as it should be and was read all the same. The message names counts and first lines."""
+    """A file was not quite as it should be and was read all the same; counts and first lines are told."""
 
 
 class LossWarning(UserWarning):

@@ -38,6 +38,7 @@ class Reader(abc.ABC):
 
     def __init__(self, name: str, options: ReadOptions):
         self.name = name
+        self.title = Path(name).name
         self.options = options
         self.repairs = Repairs()
         self.n_rows: int | None = None
@@ -45,6 +46,7 @@ class Reader(abc.ABC):
         self.n_labels: int | None = options.known_labels
         self.labels: LabelSet | None = options.labels
         self.label_texts: list[str] | None = None
+        self.dense: Any = None  # the features as they are, when they are a dense matrix
         self.has_labels = True  # False once it is known that no row has any
         self.feature_base = (
             0  # what has to be taken off feature ids; 1 when a file turns out to count from one
@@ -115,8 +117,9 @@ def gather(reader: Reader) -> Dataset:
         raise DataError("no texts, features or labels were found.", path=reader.name)
     names = reader.labels if matrix is not None else None
     label_texts = reader.label_texts if matrix is not None else None
-    name = Path(reader.name).name
-    return Dataset(features, texts, matrix, names, label_texts, None, name, dict(reader.repairs.counts))
+    return Dataset(
+        features, texts, matrix, names, label_texts, None, reader.title, dict(reader.repairs.counts)
+    )
 
 
 class _Parts:

@@ -1,4 +1,4 @@
-"""The Extreme Classification Repository's single file, svmlight, and one matrix file: lines of sparse numbers."""
+"""Lines of sparse numbers: the Extreme Classification Repository's single file, svmlight, one matrix file."""
 
 from __future__ import annotations
 
@@ -159,7 +159,8 @@ class SvmlightReader(Reader):
             self.n_features = found
         elif found > self.options.n_features:
             raise DataError(
-                f"feature {largest} is out of range: only {self.options.n_features:,} features were asked for.",
+                f"feature {largest} is out of range: "
+                f"only {self.options.n_features:,} features were asked for.",
                 path=self.name,
             )
         self.n_labels = (

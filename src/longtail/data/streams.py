@@ -41,7 +41,7 @@ def uncompressed_name(name: str) -> str:
 
 
 class Inputs:
-    """An open source: reads uncompressed UTF-8, knows how far it is in the file, tells errors as DataError."""
+    """An open source: gives uncompressed UTF-8, knows how far it is in the file, errors are DataErrors."""
 
     def __init__(self, source: Source, encoding: str = "utf-8", errors: str = "strict"):
         self.name = name_of(source)
@@ -172,7 +172,7 @@ def _open(source: Source) -> Any:
     if os.fspath(source) == "-":
         return sys.stdin.buffer
     try:
-        return open(source, "rb")  # noqa: SIM115 (closed by Inputs)
+        return open(source, "rb")
     except (OSError, ValueError) as error:
         told = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise DataError(f"cannot be opened: {told}.", path=os.fspath(source)) from None

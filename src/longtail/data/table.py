@@ -164,8 +164,8 @@ class TableWriter(Writer):
             text = str(name)
             if self._separator in text or not text or text != text.strip(" \t"):
                 raise DataError(
-                    f"the label {name!r} is empty, holds the separator {self._separator!r}, or begins or ends with a blank. "
-                    "Choose another label_separator or format.",
+                    f"the label {name!r} is empty, holds the separator {self._separator!r}, "
+                    "or begins or ends with a blank. Choose another label_separator or format.",
                     path=self.path,
                 )
 

@@ -1,4 +1,4 @@
-"""A folder of texts or features with a label matrix: trn.txt, trn_X.npz, trn_Y.npz, tst…, lbl.txt, lbl_id.txt."""
+"""A folder of texts or features with a label matrix: trn.txt, trn_X.npz, trn_Y.npz, tst_Y.npz, lbl.txt."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import scipy.sparse as sp
 
 from ..arrays import CSR
-from ..errors import DataError
+from ..errors import DataError, ParameterError
 from .chunk import Chunk, SparseRows, join_sparse
 from .npz import ROWS_PER_CHUNK, fit_columns, read_matrix, write_matrix
 from .options import ReadOptions
@@ -65,8 +65,11 @@ class FolderReader(Reader):
         split = choose_split(splits, options.split, here)
         files = splits[split]
         if options.label_file is not None:
+            if not isinstance(options.label_file, (str, os.PathLike)):
+                raise ParameterError("The 'label_file' parameter of load must be a path for a folder.")
             files["labels"] = Path(options.label_file)
-        self.name = f"{here}{'/' + split if split else ''}"
+        self.name = f"{here}/{split}" if split else str(here)
+        self.title = here.resolve().name + (f"/{split}" if split else "")
         self._texts = files.get("texts")
         self._x: Any = None
         self._y: CSR | None = None
@@ -76,6 +79,7 @@ class FolderReader(Reader):
                 read_matrix(path, "features", self.repairs), options.n_features, "features", str(path)
             )
             self.n_rows, self.n_features = self._x.shape
+            self.dense = None if sp.issparse(self._x) else self._x
         if "labels" in files:
             path = files["labels"]
             self._y = fit_columns(
@@ -115,11 +119,6 @@ class FolderReader(Reader):
             if names is not None and len(set(names)) == len(names):
                 self.labels = LabelSet(names)
                 return
-
-    @property
-    def dense(self) -> Any:
-        """Dense features, or None."""
-        return None if self._x is None or sp.issparse(self._x) else self._x
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows."""

@@ -65,7 +65,8 @@ def lines_of(texts: list[str], first_row: int, path: str) -> bytes:
     if joined.count("\n") != len(texts) or "\r\n" in joined:
         row = next(i for i, text in enumerate(texts) if "\n" in text or text.endswith("\r"))
         raise DataError(
-            f"the text of row {first_row + row} holds a line end, which a file of lines cannot. Use JSON lines.",
+            f"the text of row {first_row + row} holds a line end, which a file of lines cannot. "
+            "Use JSON lines.",
             path=path,
         )
     try:

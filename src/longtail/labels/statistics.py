@@ -37,7 +37,10 @@ def propensities(frequencies: Any, n_rows: int, a: float = 0.55, b: float = 1.5)
     [0.067, 0.18, 0.72]
     """
     check("propensities", {"n_rows": Int(0), "a": Real(0), "b": Real(0, open_low=True)}, locals())
-    counts = np.asarray(frequencies, dtype=np.float64)
+    try:
+        counts = np.asarray(frequencies, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"frequencies must be numbers. Got {type(frequencies).__name__} instead.") from None
     if counts.ndim != 1 or not np.all(np.isfinite(counts)) or np.any(counts < 0):
         raise DataError("frequencies must be a vector of finite numbers >= 0.")
     c = max(0.0, np.log(max(n_rows, 1)) - 1.0) * (b + 1.0) ** a

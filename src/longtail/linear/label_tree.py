@@ -78,7 +78,7 @@ class LinearTree(LinearRanker):
     [['dog']]
     """
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _constraints: ClassVar[Mapping[str, Check]] = {
         **LinearRanker._constraints,
         "arity": Int(2, 64),
         "max_leaf": Int(1, 32768),
@@ -161,7 +161,9 @@ class LinearTree(LinearRanker):
             return None
         return [self.tree] if isinstance(self.tree, LabelTree) else list(self.tree)
 
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+    def _plans(
+        self, x: Features, y: CSR, checkpoint: Any
+    ) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         given = self._given_trees()
         if given is None:
             given = self._build_trees(x, y, checkpoint)

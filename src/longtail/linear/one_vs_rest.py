@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -46,7 +47,7 @@ class OneVsRest(LinearRanker):
     [['dog']]
     """
 
-    _constraints: ClassVar[dict[str, Check]] = dict(LinearRanker._constraints)
+    _constraints: ClassVar[Mapping[str, Check]] = dict(LinearRanker._constraints)
 
     def __init__(
         self,

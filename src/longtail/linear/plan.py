@@ -55,7 +55,8 @@ class LevelPlan:
         per_child = before[self.label_end] - before[self.label_begin]
         per_chunk = np.add.reduceat(per_child, self.child_ptr[:-1])
         blocks = -(-np.diff(self.child_ptr) // LANES)
-        return (per_chunk + (n_rows if self.all_rows else 1)) * blocks
+        sizes: Ints = (per_chunk + (n_rows if self.all_rows else 1)) * blocks
+        return sizes
 
 
 def tree_plan(tree: LabelTree) -> list[LevelPlan]:
@@ -82,7 +83,8 @@ def tree_plan(tree: LabelTree) -> list[LevelPlan]:
         count = np.where(is_leaf[nodes], n_labels_under[nodes], n_children[nodes])
         if count.max() > MAX_CHILDREN:
             raise ParameterError(
-                f"A node of the tree has {count.max()} children, at most {MAX_CHILDREN} are supported. Use a deeper tree."
+                f"A node of the tree has {count.max()} children, at most {MAX_CHILDREN} are supported. "
+                "Use a deeper tree."
             )
         child_ptr = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
         within = np.arange(child_ptr[-1]) - np.repeat(child_ptr[:-1], count)

@@ -39,6 +39,7 @@ _PREDICT_CONSTRAINTS: dict[str, Check] = {
     "threads": Nullable(Int(1, 4096)),
 }
 _SEARCH_PARAMS = ("beam", "node_score", "label_score", "hinge_power", "threads")
+ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
 
 _LEVEL_ARRAYS = (
     "child_ptr",
@@ -70,7 +71,7 @@ class _Vectorizer:
 class LinearRanker(Model):
     """Linear classifiers in native memory, searched by a beam."""
 
-    _constraints: ClassVar[dict[str, Check]] = {
+    _constraints: ClassVar[Mapping[str, Check]] = {
         "loss": Choice("squared_hinge", "logistic"),
         "C": Real(0, 1e6, open_low=True),
         "bias": Real(0, 1e6),
@@ -104,7 +105,9 @@ class LinearRanker(Model):
     # ---- what LinearTree and OneVsRest say differently
 
     @abstractmethod
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+    def _plans(
+        self, x: Features, y: CSR, checkpoint: Any
+    ) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         """The levels of each tree to train, and the attributes to set when they are trained."""
 
     def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
@@ -157,7 +160,7 @@ class LinearRanker(Model):
             )
             trees.append(arrays)
             total = {key: total[key] + stats[key] for key in total}
-        # Only now does the model change: one that was stopped before is as it was.
+        # Only now does the model change: one whose training was stopped is as it was.
         self._take(Forest(trees, data.rank, data.n_internal, y.shape[1], self.weights), deep=False)
         self.training_stats_ = total
         for name, value in learnt.items():
@@ -254,7 +257,7 @@ class LinearRanker(Model):
             only=only_ids,
             exclude_ptr=exclude_ptr,
             exclude=exclude_ids,
-            threads=resolve_threads(threads or self.threads),
+            threads=1 if n_rows <= ROWS_WITHOUT_THREADS else resolve_threads(threads or self.threads),
         )
         if is_sparse(x):
             labels, scores, opened = self._predictor.predict_sparse(x.indptr, x.indices, x.data, options)
@@ -292,7 +295,7 @@ class LinearRanker(Model):
         names = None if self.vectorizer_ is None else self.vectorizer_.get_feature_names_out()
         paths = [
             [
-                self._step(t, *place, value_of, original, names, top)
+                self._step(t, place, value_of, original, names, top)
                 for place in self._predictor.path(t, wanted)
             ]
             for t in range(len(self.forest_.trees))
@@ -328,8 +331,9 @@ class LinearRanker(Model):
         return int(label)
 
     def _step(
-        self, t: int, level: int, chunk: int, child: int, value_of: Any, original: Any, names: Any, top: int
+        self, t: int, place: tuple[int, int, int], value_of: Any, original: Any, names: Any, top: int
     ) -> Step:
+        level, chunk, child = place
         internal, weights, bias = self._predictor.child_weights(t, level, chunk, child)
         ids = original[internal]
         parts = [
@@ -447,14 +451,15 @@ class _Steps:
     def _name(self, step: str) -> str:
         return f"tree{self._tree}-{step.rsplit('-', 1)[1]}"
 
-    def __contains__(self, step: str) -> bool:
-        return self._name(step) in self._point
+    def __contains__(self, name: object) -> bool:
+        return self._name(str(name)) in self._point
 
-    def get(self, step: str) -> Any:
-        return self._point.get(self._name(step))
+    def get(self, name: str) -> tuple[Arrays, dict[str, Any]]:
+        arrays, facts = self._point.get(self._name(name))
+        return arrays, facts
 
-    def put(self, step: str, arrays: Arrays, facts: dict[str, Any]) -> None:
-        self._point.put(self._name(step), arrays, facts)
+    def put(self, name: str, arrays: Arrays, meta: dict[str, Any]) -> None:
+        self._point.put(self._name(name), arrays, meta)
 
 
 def wanted_name(labels: Any, label: int) -> str:

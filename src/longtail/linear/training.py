@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,19 @@ from ..arrays import CSR, Features, is_sparse
 from ..progress import phase
 from .plan import LevelPlan
 
-if TYPE_CHECKING:
-    from ..store import Checkpoint
-
-__all__ = ["Examples", "Forest", "SolverSettings", "train_levels"]
+__all__ = ["Examples", "Forest", "SolverSettings", "Steps", "train_levels"]
 
 Arrays = dict[str, npt.NDArray[Any]]
+
+
+class Steps(Protocol):
+    """Where finished levels are kept, as ``store.Checkpoint`` does."""
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def get(self, name: str) -> tuple[Arrays, dict[str, Any]]: ...
+
+    def put(self, name: str, arrays: Arrays, meta: dict[str, Any]) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -104,48 +111,64 @@ def train_levels(
     data: Examples,
     settings: SolverSettings,
     seed: int,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: Steps | None = None,
 ) -> tuple[list[Arrays], dict[str, int]]:
     """Trains one tree level by level; levels that the checkpoint has are taken from it."""
     levels: list[Arrays] = []
     stats = {"passes": 0, "blocks": 0, "unfinished": 0}
-    for depth, plan in enumerate(plans):
-        step = f"{name}-level{depth}"
-        if checkpoint is not None and step in checkpoint:
-            arrays, facts = checkpoint.get(step)
+    for first, last in _groups(plans, settings):
+        steps = [f"{name}-level{depth}" for depth in range(first, last)]
+        if checkpoint is not None and all(step in checkpoint for step in steps):
+            found = [checkpoint.get(step) for step in steps]
+            arrays, facts = [part for part, _ in found], [fact for _, fact in found]
         else:
-            extra = _matched_rows(levels, data, settings) if settings.matched and depth > 0 else None
-            arrays, facts = _train_level(
-                f"{name} level {depth + 1}/{len(plans)}", plan, data, settings, seed + depth, extra
-            )
+            extra = _matched_rows(levels, data, settings) if settings.matched and first > 0 else None
+            depths = f"{first + 1}" if last == first + 1 else f"{first + 1} to {last}"
+            title = f"train {name}, level {depths} of {len(plans)}"
+            arrays, facts = _train(title, plans[first:last], data, settings, seed + first, extra)
             if checkpoint is not None:
-                checkpoint.put(step, arrays, facts)
-        levels.append(arrays)
+                for step, part, fact in zip(steps, arrays, facts, strict=True):
+                    checkpoint.put(step, part, fact)
+        levels.extend(arrays)
         for key in stats:
-            stats[key] += int(facts[key])
+            stats[key] += sum(int(fact[key]) for fact in facts)
     return levels, stats
 
 
-def _train_level(
+def _groups(plans: list[LevelPlan], settings: SolverSettings) -> Iterator[tuple[int, int]]:
+    """Which levels are trained together: those near the root, with too few nodes to keep all threads busy, go with the
+    ones below. Matched negatives need the level above first."""
+    first = 0
+    for depth, plan in enumerate(plans):
+        small = plan.n_chunks < 4 * settings.threads
+        if small and not settings.matched and depth + 1 < len(plans):
+            continue
+        yield first, depth + 1
+        first = depth + 1
+
+
+def _train(
     title: str,
-    plan: LevelPlan,
+    plans: list[LevelPlan],
     data: Examples,
     settings: SolverSettings,
     seed: int,
     extra: tuple[Any, Any] | None,
-) -> tuple[Arrays, dict[str, int]]:
+) -> tuple[list[Arrays], list[dict[str, int]]]:
     indptr, indices, values = data.parts
-    total = int(plan.sizes(data.frequency, data.x.shape[0]).sum())
-    with phase(f"train {title}", total=total, unit="examples") as update:
-        arrays, facts = _native.linear.train_level(
-            plan.child_ptr,
-            plan.child,
-            plan.label_begin,
-            plan.label_end,
-            plan.order,
-            all_rows=plan.all_rows,
-            extra_ptr=None if extra is None else extra[0],
-            extra=None if extra is None else extra[1],
+    total = sum(int(plan.sizes(data.frequency, data.x.shape[0]).sum()) for plan in plans)
+    none = (None, None)
+    levels = [
+        (
+            *(plan.child_ptr, plan.child, plan.label_begin, plan.label_end, plan.order, plan.all_rows),
+            *(none if extra is None else extra),
+            (seed + depth) % 2**64,
+        )
+        for depth, plan in enumerate(plans)
+    ]
+    with phase(title, total=total, unit="examples") as update:
+        arrays, facts = _native.linear.train_levels(
+            levels,
             rows_ptr=data.rows_of_label[0],
             rows=data.rows_of_label[1],
             x_indptr=indptr,
@@ -162,7 +185,6 @@ def _train_level(
             max_iter=settings.max_iter,
             threshold=settings.threshold,
             weights=settings.weights,
-            seed=seed % 2**64,
             threads=settings.threads,
             report=update,
         )

@@ -89,19 +89,19 @@ def _measures(metrics: Mapping[str, Any]) -> str:
         if column not in columns:
             columns.append(column)
         cells.setdefault(measure, {})[column] = (
-            f"{100 * value:.2f}" if isinstance(value, float) else _text(value)
+            f"{100 * value:.2f}" if isinstance(value, float) else str(value)
         )
     rows = [(measure, *(row.get(c, "") for c in columns)) for measure, row in cells.items()]
     return "In percent:\n\n" + _table(("measure", *columns), rows)
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    rows: list[tuple[str, str]] = []
+def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = []
     for key, value in values.items():
         if isinstance(value, Mapping) and value:
             rows.extend(_flat(value, f"{prefix}{key}."))
         else:
-            rows.append((f"{prefix}{key}", _text(value)))
+            rows.append((f"{prefix}{key}", value))
     return rows
 
 

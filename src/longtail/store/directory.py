@@ -53,6 +53,13 @@ class Directory:
             return True
         return (status.st_dev, status.st_ino) != self._identity
 
+    def names(self) -> list[str]:
+        """What is in the folder."""
+        try:
+            return os.listdir(self.path if self._fd is None else self._fd)
+        except OSError as error:
+            raise ModelError(f"{self.path}: cannot be read: {error.strerror}.") from error
+
     def open(self, name: str) -> int:
         """A descriptor of a regular file in the folder; a ModelError for anything else."""
         try:

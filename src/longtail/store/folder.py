@@ -6,9 +6,11 @@ wrong with a folder, reading it gives a ``ModelError`` that says what.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -140,7 +142,7 @@ def read_folder(path: str | os.PathLike[str], *, verify: bool = True, threads: i
     target = _resolve(path)
     team = resolve_threads(threads)
     for attempt in range(_ATTEMPTS):
-        with Directory(locate(target)) as folder:
+        with _open(target) as folder:
             try:
                 return _read(folder, target, verify, team)
             except ModelError:
@@ -154,7 +156,7 @@ def update_evaluation(path: str | os.PathLike[str], evaluation: Mapping[str, Any
     """Puts the last evaluation into model.json and README.md of a model folder; each is replaced all at
     once."""
     target = _resolve(path)
-    with Directory(locate(target)) as folder:
+    with _open(target) as folder:
         meta = _read_meta(folder, verify=True)
         card = _read_card(folder)
         meta["evaluation"] = None if evaluation is None else json_file.plain(evaluation, "evaluation")
@@ -168,11 +170,23 @@ def update_evaluation(path: str | os.PathLike[str], evaluation: Mapping[str, Any
 def is_model_folder(path: str | os.PathLike[str]) -> bool:
     """Whether there is a model folder at the path, without a look at its arrays."""
     try:
-        with Directory(locate(_resolve(path))) as folder:
+        with _open(_resolve(path)) as folder:
             _read_meta(folder, verify=False)
     except ModelError:
         return False
     return True
+
+
+def _open(path: Path) -> Directory:
+    """The folder at the path, or aside. A writer that swaps folders just now makes it seem to be missing for
+    a moment, so that is believed at the third look only."""
+    for wait in (0.001, 0.01):
+        with contextlib.suppress(ModelError):
+            return Directory(locate(path))
+        if os.path.isfile(path):
+            break
+        time.sleep(wait)
+    return Directory(locate(path))
 
 
 def _resolve(path: str | os.PathLike[str]) -> Path:
@@ -184,32 +198,37 @@ def _resolve(path: str | os.PathLike[str]) -> Path:
 
 def _refuse_foreign(path: Path) -> None:
     """Nothing but a model folder, or an empty one, is ever replaced."""
-    if not os.path.lexists(path):
-        return
-    advice = "Choose another folder, or move it away."
-    if not path.is_dir():
-        raise ModelError(f"{path}: there is a file of that name. {advice}")
-    try:
-        names = {name for name in os.listdir(path) if not _NOISE.fullmatch(name)}
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error}.") from error
+    advice = "It is not overwritten: choose another folder, or move it away."
+    for _ in range(_ATTEMPTS):
+        if not os.path.lexists(path):
+            return
+        try:
+            with Directory(path) as folder:
+                reason = _foreign(folder)
+                if not reason:
+                    return
+                if not folder.replaced():  # else another writer put its folder there meanwhile
+                    raise ModelError(f"{reason} {advice}")
+        except ModelError as error:
+            if not os.path.lexists(path):
+                continue
+            raise error if advice in str(error) else ModelError(f"{error} {advice}") from None
+    raise ModelError(f"{path}: other processes keep writing to it.")
+
+
+def _foreign(folder: Directory) -> str:
+    """Why a folder is not, or not only, a model folder; empty if it is one, or has no files."""
+    names = {name for name in folder.names() if not _NOISE.fullmatch(name)}
     if not names:
-        return
+        return ""
     if MODEL_JSON not in names:
-        raise ModelError(f"{path}: not a model folder, so it is not overwritten. {advice}")
+        return f"{folder.path}: not a model folder."
     try:
-        with Directory(path) as folder:
-            arrays = _read_meta(folder, verify=False, any_version=True)["arrays"]
+        arrays = _read_meta(folder, verify=False, any_version=True)["arrays"]
     except ModelError as error:
-        raise ModelError(
-            f"{error} So it may not be a model folder, and is not overwritten. {advice}"
-        ) from None
+        return f"{error} So it may not be a model folder."
     foreign = sorted(names - {MODEL_JSON, README} - {f"{name}.npy" for name in arrays})
-    if foreign:
-        raise ModelError(
-            f"{path}: holds '{foreign[0]}', which is not part of the model, so it is not overwritten. "
-            f"{advice}"
-        )
+    return f"{folder.path}: holds '{foreign[0]}', which is not part of the model." if foreign else ""
 
 
 def _write_arrays(folder: Path, arrays: Mapping[str, npy.Array], threads: int) -> dict[str, Any]:

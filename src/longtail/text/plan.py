@@ -15,6 +15,8 @@ from longtail import _native
 from longtail.errors import ParameterError
 from longtail.params import Check, Choice, Flag, Int, Nullable
 
+from .batches import check_strings
+
 __all__ = ["CONSTRAINTS", "DEFAULT_TOKEN_PATTERN", "Blob", "Plan", "make_plan", "pack"]
 
 DEFAULT_TOKEN_PATTERN = r"(?u)\b\w\w+\b"
@@ -30,6 +32,7 @@ _NATIVE_PATTERNS = {
 _UNITS = {"word": 0, "char": 1, "char_wb": 2}
 _ACCENTS = {None: 0, "unicode": 1, "ascii": 2}
 _MAX_N = 1000
+_MAX_WEIGHED = 1 << 26  # columns that are hashed to and have an idf each: half a gigabyte of frequencies
 
 
 class _NgramRange:
@@ -48,7 +51,7 @@ class _Frequency:
     def accepts(self, value: Any) -> bool:
         if isinstance(value, (float, np.floating)):
             return bool(0.0 <= value <= 1.0)
-        return Int(1).accepts(value)
+        return Int(1, 2**63 - 1).accepts(value)
 
     def __str__(self) -> str:
         return "a whole number >= 1 (texts) or a float in [0, 1] (fraction of texts)"
@@ -70,7 +73,7 @@ class _Pattern:
             return False
         try:
             return re.compile(value).groups <= 1
-        except re.error:
+        except (re.error, OverflowError, RecursionError):
             return False
 
     def __str__(self) -> str:
@@ -89,10 +92,9 @@ class _Vocabulary:
 
 class _DType:
     def accepts(self, value: Any) -> bool:
-        try:
-            return np.dtype(value) in (np.float32, np.float64) and value is not None
-        except TypeError:
-            return False
+        if isinstance(value, str):  # of all the strings that np.dtype reads
+            return value in ("float32", "float64")
+        return isinstance(value, (type, np.dtype)) and np.dtype(value) in (np.float32, np.float64)
 
     def __str__(self) -> str:
         return "float32 or float64"
@@ -145,10 +147,6 @@ class Plan:
         """True when Python's ``re`` cuts the texts, because the native code does not know the pattern."""
         return self.analyzer == "word" and self.token_pattern not in _NATIVE_PATTERNS
 
-    @property
-    def needs_idf(self) -> bool:
-        return self.use_idf
-
     def native_settings(self) -> Any:
         least = _NATIVE_PATTERNS.get(self.token_pattern, 1)
         low, high = self.ngram_range
@@ -161,17 +159,14 @@ class Plan:
         return pack(self.stop_words if self.analyzer == "word" else ())
 
     def tokens(self, texts: list[str], row: int) -> tuple[list[str], npt.NDArray[np.int64] | None]:
-        """What the native code takes for a list of texts: the texts, or all their tokens and where each begins."""
+        """What the native code takes: the texts, or all their tokens and where each text's begin."""
         if not self.given_tokens:
             return texts, None
-        from longtail.errors import DataError
-
+        check_strings(texts, row)
         find = re.compile(self.token_pattern).findall
         tokens: list[str] = []
         starts = [0]
-        for i, text in enumerate(texts, row):
-            if not isinstance(text, str):
-                raise DataError(f"Texts must be str. Row {i} is {type(text).__name__} instead.")
+        for text in texts:
             tokens += find(self._prepared(text))
             starts.append(len(tokens))
         return tokens, np.array(starts, dtype=np.int64)
@@ -214,20 +209,25 @@ def _check_together(params: Mapping[str, Any]) -> None:
             value = params[name]
             if value is not neutral and not (type(value) is type(neutral) and value == neutral):
                 raise ParameterError(
-                    f"The '{name}' parameter of TextVectorizer chooses terms of a vocabulary, and with hashing there "
-                    f"is none. Got {value!r}, expected {neutral!r}."
+                    f"The '{name}' parameter of TextVectorizer chooses terms of a vocabulary, and with "
+                    f"hashing there is none. Got {value!r}, expected {neutral!r}."
                 )
+        if params["use_idf"] and params["hashing"] > _MAX_WEIGHED:
+            raise ParameterError(
+                f"The 'hashing' parameter of TextVectorizer must be at most {_MAX_WEIGHED} with "
+                f"use_idf=True, as every column has a weight. Got {params['hashing']} instead."
+            )
         if params["sublinear_tf"] and params["alternate_sign"] and not params["binary"]:
             raise ParameterError(
-                "The 'sublinear_tf' parameter of TextVectorizer takes logarithms of counts, which hashing with "
-                "alternate_sign=True makes negative. Set alternate_sign=False."
+                "The 'sublinear_tf' parameter of TextVectorizer takes logarithms of counts, which hashing "
+                "with alternate_sign=True makes negative. Set alternate_sign=False."
             )
 
 
 def _resolved_stop_words(stop_words: Any) -> tuple[str, ...]:
     if stop_words is None:
         return ()
-    if stop_words == "english":
+    if isinstance(stop_words, str):
         from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
         stop_words = ENGLISH_STOP_WORDS

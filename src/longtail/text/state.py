@@ -1,4 +1,4 @@
-"""A fitted ``TextVectorizer`` as plain data and back. What comes back may have been tampered with: all is checked."""
+"""A fitted ``TextVectorizer`` as plain data and back. What comes back is checked throughout."""
 
 from __future__ import annotations
 

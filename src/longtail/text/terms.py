@@ -1,9 +1,10 @@
-"""Vocabularies: those that are given, the choice of terms that are learned, and inverse document frequencies."""
+"""Vocabularies: those that are given, the choice of terms that are learned, and their weights."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,16 +40,14 @@ def given_terms(vocabulary: Any, lowercase: bool) -> list[str]:
         if isinstance(vocabulary, (set, frozenset)):
             terms.sort()
         if len(set(terms)) != len(terms):
-            seen: set[str] = set()
-            twice = next(t for t in terms if t in seen or seen.add(t))  # type: ignore[func-returns-value]
-            raise ParameterError(
-                f"The 'vocabulary' parameter of TextVectorizer has the term {twice!r} twice."
-            )
+            ordered = sorted(terms)
+            twice = next(a for a, b in pairwise(ordered) if a == b)
+            raise ParameterError(f"The 'vocabulary' parameter of TextVectorizer has {twice!r} twice.")
     if not terms:
         raise ParameterError("The 'vocabulary' parameter of TextVectorizer must not be empty.")
     if lowercase and any(term != term.lower() for term in terms):
         warnings.warn(
-            "The vocabulary of TextVectorizer has terms with upper case, which no text matches as lowercase is True.",
+            "The vocabulary of TextVectorizer has upper case, which no text matches as lowercase is True.",
             UserWarning,
             stacklevel=4,
         )
@@ -58,8 +57,10 @@ def given_terms(vocabulary: Any, lowercase: bool) -> list[str]:
 def choose_terms(
     learner: Any, min_df: Any, max_df: Any, max_features: int | None, dtype: np.dtype[Any]
 ) -> npt.NDArray[np.int64]:
-    """Keeps the terms that the frequency bounds and ``max_features`` leave; gives their document frequencies."""
+    """Keeps the terms that frequency bounds and ``max_features`` leave; gives their document frequencies."""
     n = learner.n_rows
+    if n == 0:
+        raise DataError("There are no texts, so there are no terms to learn.")
     low = float(min_df * n) if isinstance(min_df, (float, np.floating)) else float(min_df)
     high = float(max_df * n) if isinstance(max_df, (float, np.floating)) else float(max_df)
     if high < low:
@@ -71,7 +72,8 @@ def choose_terms(
         raise DataError("The texts hold no terms: they are empty, or all their words are stop words.")
     if kept == 0:
         raise DataError(
-            f"No term is left between min_df={min_df!r} and max_df={max_df!r} of {learner.n_seen} seen in {n} texts."
+            f"No term is left between min_df={min_df!r} and max_df={max_df!r} of {learner.n_seen} seen "
+            f"in {n} texts."
         )
     rows = np.empty(kept, dtype=np.int64)
     total = np.zeros(kept, dtype=np.int64)
@@ -83,7 +85,8 @@ def choose_terms(
     keep = np.zeros(kept, dtype=np.uint8)
     keep[best] = 1
     learner.keep(keep)
-    return rows[keep.astype(bool)]
+    chosen: npt.NDArray[np.int64] = rows[keep.astype(bool)]
+    return chosen
 
 
 def inverse_frequencies(frequencies: npt.NDArray[np.int64], n_rows: int, plan: Plan) -> npt.NDArray[Any]:
@@ -117,7 +120,5 @@ def unpack(blob: Blob) -> list[str]:
     data, offsets = blob[0].tobytes(), blob[1].tolist()
     if data.isascii():
         text = data.decode("ascii")
-        return [text[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
-    return [
-        data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(offsets[:-1], offsets[1:], strict=True)
-    ]
+        return [text[a:b] for a, b in pairwise(offsets)]
+    return [data[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(offsets)]

@@ -1,7 +1,7 @@
 """What the running interpreter knows of characters, as tables for the native code.
 
-The native code asks for them the first time it meets a text beyond ASCII, so words and lower case are always those of
-this Python's ``re`` and ``str.lower``, whatever its version of Unicode.
+The native code asks for them the first time it meets a text beyond ASCII, so words and lower case are
+always those of this Python's ``re`` and ``str.lower``, whatever its version of Unicode.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def install_characters() -> None:
 
 
 def install_accents(kind: int) -> None:
-    """Gives the native code what scikit-learn's ``strip_accents`` makes of every code point (1: unicode, 2: ascii)."""
+    """Gives the native code what ``strip_accents`` makes of every code point (1: unicode, 2: ascii)."""
     _native.text.install_accents(kind, *accent_map(kind))
 
 
@@ -51,12 +51,12 @@ def character_flags() -> npt.NDArray[np.uint8]:
 
 
 def lower_map() -> CharMap:
-    """``str.lower`` of each code point alone (the native code leaves Σ, which looks around itself, to Python)."""
+    """``str.lower`` of each code point alone (Σ looks around itself; the native code leaves it to Python)."""
     return _map_pages(str.lower, str.lower)
 
 
 def accent_map(kind: int) -> CharMap:
-    """Without accents, as scikit-learn: decomposed (NFKD), then combining characters (or all but ASCII) left out."""
+    """Without accents: decomposed (NFKD), then combining characters (or all but ASCII) left out."""
 
     def one(char: str) -> str:
         parts = unicodedata.normalize("NFKD", char)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from longtail import _native
-from longtail.errors import DataError, ModelError, NotFittedError
+from longtail.errors import ModelError, NotFittedError
 from longtail.params import Parametrized
 from longtail.progress import phase
 from longtail.threads import resolve_threads
 
+from .batches import check_strings, check_texts, chunks, moved, size_of
 from .plan import CONSTRAINTS, DEFAULT_TOKEN_PATTERN, Blob, Plan, make_plan, pack
 from .state import plan_from_state, state_from_plan
 from .terms import choose_terms, given_terms, inverse_frequencies, log_counts, unpack
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["TextVectorizer"]
 
-_CHUNK = 1 << 15  # texts taken from an iterable at a time
 _LOGS = 1024  # counts whose logarithms single texts find prepared
 _NORMS = {None: 0, "l1": 1, "l2": 2}
 
@@ -34,13 +33,13 @@ _NORMS = {None: 0, "l1": 1, "l2": 2}
 class TextVectorizer(Parametrized):
     """Texts → a sparse matrix of tf-idf weights (or counts), one row per text, one column per term.
 
-    Parameters have scikit-learn's names and meanings, and the matrix is that of its ``TfidfVectorizer`` for the same
-    settings: same terms, same columns, same values (bit for bit for the same ``dtype``).
+    Parameters have scikit-learn's names and meanings, and the matrix is that of its ``TfidfVectorizer`` for
+    the same settings: same terms, same columns, same values (bit for bit for the same ``dtype``).
 
     Parameters
     ----------
     analyzer : "word", "char" or "char_wb"
-        Terms are n-grams of words, of characters, or of characters within words (padded with a space on either side).
+        Terms are n-grams of words, of characters, or of characters within words (a space on either side).
     ngram_range : (shortest, longest)
     min_df, max_df : int or float
         Leaves out terms in fewer or more texts than this number (int) or fraction (float).
@@ -50,17 +49,17 @@ class TextVectorizer(Parametrized):
     strip_accents : None, "unicode" or "ascii"
     stop_words : None, "english" (scikit-learn's list) or a list of words. Only for words.
     token_pattern : str
-        What a word is. The default (two or more of ``\\w``) and ``(?u)\\b\\w+\\b`` are native; any other pattern
-        works too, but is run by Python's ``re`` on one thread, at about its speed.
+        What a word is. The default (two or more of ``\\w``) and ``(?u)\\b\\w+\\b`` are native; any
+        other pattern works too, but is run by Python's ``re`` on one thread, at about its speed.
     vocabulary : None, a list of terms or a dict of terms and their columns
     norm : "l2", "l1" or None
     use_idf, smooth_idf, sublinear_tf, binary : bool
     dtype : float32 or float64
     hashing : None or int
-        So many columns, to which terms are hashed as in scikit-learn's ``HashingVectorizer``; there is no vocabulary.
-        With ``use_idf=False`` nothing has to be fitted.
+        So many columns, to which terms are hashed as in scikit-learn's ``HashingVectorizer``; there is no
+        vocabulary. With ``use_idf=False`` nothing has to be fitted.
     alternate_sign : bool
-        With hashing: terms count +1 or −1 by another bit of their hash, so that collisions cancel out on average.
+        With hashing: terms count +1 or −1 by another bit of their hash, so that collisions cancel out.
     threads : int or None
         None means all cores. Results do not depend on it.
 
@@ -140,7 +139,7 @@ class TextVectorizer(Parametrized):
                 UserWarning,
                 stacklevel=3,
             )
-        _refuse_single(texts)
+        check_texts(texts)
         if plan.hashing is None and self.vocabulary is None:
             return self._fit_terms(plan, texts, want_rows)
         return self._fit_known(plan, texts, want_rows)
@@ -157,10 +156,10 @@ class TextVectorizer(Parametrized):
             self.max_features is not None,
             threads,
         )
-        with phase("read texts", _size(texts), "texts") as update:
-            for row, chunk in _chunks(texts):
+        with phase("read texts", size_of(texts), "texts") as update:
+            for row, chunk in chunks(texts):
                 tokens, starts = plan.tokens(chunk, row)
-                learner.add(settings, tokens, starts, _from(update, row))
+                learner.add(settings, tokens, starts, moved(update, row))
         with phase("order terms"):
             frequencies = choose_terms(
                 learner, self.min_df, self.max_df, self.max_features, np.dtype(plan.dtype)
@@ -182,25 +181,21 @@ class TextVectorizer(Parametrized):
             terms = pack(given_terms(self.vocabulary, plan.lowercase))
             n_features = len(terms[1]) - 1
         index = _make_index(plan, terms)
-        frequencies = np.zeros(n_features, dtype=np.int64)
+        frequencies = np.zeros(n_features if plan.use_idf else 0, dtype=np.int64)
         counts = None
         n_rows = 0
         if want_rows or plan.use_idf:
             for part in self._count(plan, index, texts):
                 n_rows += part.n_rows
                 if plan.use_idf:
-                    some = np.empty(n_features, dtype=np.int64)
-                    part.document_frequencies(some)
-                    frequencies += some
+                    part.add_document_frequencies(frequencies)
                 if want_rows:
                     counts = _joined(counts, part)
         else:
-            for row, chunk in _chunks(texts):  # nothing is learned, but bad texts are still told
-                for i, text in enumerate(chunk, row):
-                    if not isinstance(text, str):
-                        raise DataError(f"Texts must be str. Row {i} is {type(text).__name__} instead.")
+            for row, chunk in chunks(texts):  # nothing is learned, but bad texts are still told
+                check_strings(chunk, row)
         if counts is None and want_rows:
-            counts = index.counts([], np.zeros(1, dtype=np.int64) if plan.given_tokens else None, 0, 1, None)
+            counts = _no_counts(plan, index)
         self._become(plan, terms, n_features, frequencies, n_rows, index)
         return counts
 
@@ -246,14 +241,11 @@ class TextVectorizer(Parametrized):
     def transform(self, texts: Iterable[str]) -> CSR:
         """The matrix of texts: CSR, columns sorted in every row."""
         index = self._ready_index()
-        _refuse_single(texts)
+        check_texts(texts)
         counts = None
         for part in self._count(self._plan, index, texts):
             counts = _joined(counts, part)
-        if counts is None:
-            starts = np.zeros(1, dtype=np.int64) if self._plan.given_tokens else None
-            counts = index.counts([], starts, 0, 1, None)
-        return self._weigh(counts)
+        return self._weigh(_no_counts(self._plan, index) if counts is None else counts)
 
     def transform_one(self, text: str) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
         """One text as (columns, rising; values): what ``transform`` gives, without the matrix around it."""
@@ -267,12 +259,12 @@ class TextVectorizer(Parametrized):
 
     def _count(self, plan: Plan, index: Any, texts: Iterable[str]) -> Iterator[Any]:
         """The rows of texts as native counts, part by part."""
-        size = _size(texts)
+        size = size_of(texts)
         threads = 1 if size == 1 else resolve_threads(self.threads)
         with phase("read texts", size, "texts") as update:
-            for row, chunk in _chunks(texts):
+            for row, chunk in chunks(texts):
                 tokens, starts = plan.tokens(chunk, row)
-                yield index.counts(tokens, starts, row, threads, _from(update, row))
+                yield index.counts(tokens, starts, row, threads, moved(update, row))
 
     def _weigh(self, counts: Any) -> CSR:
         """Native counts → the matrix (the counts are used up)."""
@@ -330,7 +322,8 @@ class TextVectorizer(Parametrized):
         self._need_fitted()
         if self._idf is None:
             raise NotFittedError("This TextVectorizer has no idf_: use_idf is False.")
-        return self._idf
+        idf: npt.NDArray[Any] = self._idf
+        return idf
 
     @property
     def vocabulary_(self) -> dict[str, int]:
@@ -363,7 +356,7 @@ class TextVectorizer(Parametrized):
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> TextVectorizer:
-        """The vectorizer that ``to_state`` came from. Raises ModelError where the parts do not fit together."""
+        """The vectorizer that ``to_state`` came from; ModelError where the parts do not fit together."""
         params, plan, n_features, terms, idf = plan_from_state(meta, arrays)
         self = cls(**params)
         try:
@@ -417,30 +410,5 @@ def _joined(counts: Any, part: Any) -> Any:
     return counts
 
 
-def _refuse_single(texts: Any) -> None:
-    if isinstance(texts, (str, bytes)):
-        raise DataError(
-            f"Texts must be a list (or another iterable) of str. Got one {type(texts).__name__} instead."
-        )
-    if not isinstance(texts, Iterable):
-        raise DataError(
-            f"Texts must be a list (or another iterable) of str. Got {type(texts).__name__} instead."
-        )
-
-
-def _size(texts: Any) -> int | None:
-    return len(texts) if hasattr(texts, "__len__") else None
-
-
-def _chunks(texts: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
-    """(number of the first text, texts) as lists that nobody else can change."""
-    source = iter(texts)
-    row = 0
-    while chunk := list(islice(source, _CHUNK)):
-        yield row, chunk
-        row += len(chunk)
-
-
-def _from(update: Callable[[int], None], row: int) -> Callable[[int], None]:
-    """Progress of a part that begins at `row`."""
-    return lambda done: update(row + done)
+def _no_counts(plan: Plan, index: Any) -> Any:
+    return index.counts([], np.zeros(1, dtype=np.int64) if plan.given_tokens else None, 0, 1, None)

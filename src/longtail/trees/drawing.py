@@ -108,7 +108,10 @@ def _count(n: int, one: str, many: str | None = None) -> str:
 
 
 def _checked_frequencies(tree: LabelTree, frequencies: Any) -> npt.NDArray[np.float64]:
-    f = np.asarray(frequencies, dtype=np.float64)
+    try:
+        f = np.asarray(frequencies, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"frequencies must be numbers. Got {type(frequencies).__name__} instead.") from None
     if f.shape != (tree.n_labels,) or not np.all(np.isfinite(f)) or np.any(f < 0):
         raise DataError(f"frequencies must be {tree.n_labels} finite numbers >= 0, one per label.")
     return f
