@@ -27,7 +27,7 @@ class TestLinearTree(Contract):
 
 class TestSeveralTrees(Contract):
     def make(self, **params: Any) -> Any:
-        return lt.LinearTree(**{"arity": 2, "max_leaf": 4, "trees": 3, **params})
+        return lt.LinearTree(**{"arity": 2, "max_leaf": 7, "trees": 3, **params})
 
 
 class TestMatchedNegatives(Contract):

@@ -155,7 +155,7 @@ class LinearRanker(Model):
                 levels,
                 data,
                 settings,
-                _tree_seed(self.seed, t),
+                _tree_seed(int(self.seed), t),
                 None if point is None else _Steps(point, t),
             )
             trees.append(arrays)
