@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .arrays import CSR
+from .arrays import CSR, as_features
 from .errors import DataError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def as_labels(y: Any, n_rows: int, names: Any = None) -> tuple[CSR, LabelSet | N
     elif isinstance(y, np.ndarray) and y.ndim == 2:
         if y.dtype.kind not in "fiub":
             raise DataError(f"Y must hold numbers. Got dtype {y.dtype} instead.")
-        matrix = label_matrix(sp.csr_matrix(y))
+        matrix = label_matrix(sp.csr_matrix(as_features(y, "Y")))
     elif isinstance(y, list | tuple) or hasattr(y, "tolist"):
         rows = y if isinstance(y, list | tuple) else y.tolist()
         if not isinstance(rows, list | tuple):

@@ -433,7 +433,7 @@ class LinearRanker(Model):
             for t, n in enumerate(counts)
         ]
         rank = arrays["features.rank"]
-        if rank.shape != (self.n_features_in_,):
+        if rank.shape != (self.n_features_in_,) or rank.dtype != np.int32:
             raise ModelError("the feature numbers do not fit the features.")
         stats = facts.get("training")
         if not isinstance(stats, dict):
