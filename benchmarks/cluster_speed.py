@@ -31,7 +31,8 @@ from pecos.xmc.base import HierarchicalKMeans as K
 E = sp.load_npz(sys.argv[1]).astype(np.float32).tocsr()
 for rounds in (5, 20):
     for threads in map(int, sys.argv[2].split(",")):
-        p = K.TrainParams(nr_splits=16, max_leaf_size=int(sys.argv[3]), kmeans_max_iter=rounds, threads=threads)
+        sizes = dict(nr_splits=16, max_leaf_size=int(sys.argv[3]))
+        p = K.TrainParams(kmeans_max_iter=rounds, threads=threads, **sizes)
         wall = cpu = float("inf")
         for _ in range(int(sys.argv[4])):
             begin = time.perf_counter(), time.process_time()
@@ -93,9 +94,8 @@ def measure_ours(e: sp.csr_matrix, threads: list[int], max_leaf: int, repeat: in
             show(rounds, team, wall, cpu, tree.n_leaves, mean_cosine(e, tree.leaf_of))
     tree = random_tree(e.shape[0], max_leaf=max_leaf)
     print(f"  a random tree: {tree.n_leaves} leaves, cosine {mean_cosine(e, tree.leaf_of):.4f}")
-    print(
-        f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB, matrix and measure included"
-    )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # Linux counts in kB
+    print(f"  peak memory {peak:,.0f} MB, matrix and measure included")
 
 
 def measure_pecos(python: str, e: sp.csr_matrix, threads: list[int], max_leaf: int, repeat: int) -> None:

@@ -13,7 +13,7 @@ if [ "$(uname)" != Linux ]; then
 fi
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 pip=("$venv/bin/python" -m pip --quiet --disable-pip-version-check)
-"${pip[@]}" install "scikit-build-core>=0.10" "nanobind>=2.4" hypothesis pytest
+"${pip[@]}" install "scikit-build-core>=0.11" "nanobind>=2.4" hypothesis pytest
 "$venv/bin/python" -c 'from scikit_build_core.build import get_requires_for_build_wheel as r; print(*r(), sep="\n")' \
   > "$venv/build-requires.txt"
 "${pip[@]}" install -r "$venv/build-requires.txt"

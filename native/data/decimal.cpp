@@ -242,8 +242,8 @@ char* write_float(float value, char* out) {
   }
   const double wide = static_cast<double>(value);
   int power = static_cast<int>(std::floor(std::log10(wide)));
-  // Six digits are always kept by a float32, nine always suffice.
-  for (int n = 6; n <= 9; ++n) {
+  // A float32 keeps any six digits (unless it is subnormal), and nine always suffice.
+  for (int n = wide < 1.2e-38 ? 1 : 6; n <= 9; ++n) {
     const int scale = n - 1 - power;
     const double scaled = scale > 300 ? wide : scale >= 0 ? wide * std::pow(10.0, scale) : wide / std::pow(10.0, -scale);
     uint64_t digits = static_cast<uint64_t>(std::nearbyint(scaled));

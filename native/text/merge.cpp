@@ -16,18 +16,23 @@ struct Divided {
   std::vector<size_t> starts;  // [n_parts + 1]
 };
 
-template <class PartOf, class Wanted>
-Divided divide(uint32_t n, size_t n_parts, PartOf part_of, Wanted wanted) {
+template <class PartOf>
+Divided divide(uint32_t n, size_t n_parts, PartOf part_of) {
   Divided out;
   out.starts.assign(n_parts + 1, 0);
-  for (uint32_t id = 0; id < n; ++id)
-    if (wanted(id)) ++out.starts[part_of(id) + 1];
+  for (uint32_t id = 0; id < n; ++id) ++out.starts[part_of(id) + 1];
   for (size_t p = 0; p < n_parts; ++p) out.starts[p + 1] += out.starts[p];
   out.ids.resize(out.starts[n_parts]);
   std::vector<size_t> next(out.starts.begin(), out.starts.end() - 1);
-  for (uint32_t id = 0; id < n; ++id)
-    if (wanted(id)) out.ids[next[part_of(id)]++] = id;
+  for (uint32_t id = 0; id < n; ++id) out.ids[next[part_of(id)]++] = id;
   return out;
+}
+
+// The most that any thread has of a part: room that will be needed at least.
+size_t least_room(const std::vector<Divided>& divided, size_t part) {
+  size_t n = 0;
+  for (const Divided& d : divided) n = std::max(n, d.starts[part + 1] - d.starts[part]);
+  return n;
 }
 
 struct Sums {
@@ -81,13 +86,13 @@ void merge_strings(std::vector<Worker>& workers, size_t n_parts, bool totals, in
   parallel_for(static_cast<int64_t>(workers.size()), threads, [&](int64_t i, int) {
     Worker& w = workers[i];
     w.strings.drop_slots();
-    divided[i] = divide(w.strings.size(), n_parts, [&](uint32_t id) { return w.strings.part_hash(id) % n_parts; },
-                        [](uint32_t) { return true; });
+    divided[i] = divide(w.strings.size(), n_parts, [&](uint32_t id) { return w.strings.part_hash(id) % n_parts; });
     w.string_map.assign(w.strings.size(), 0);
   });
   out.parts.resize(n_parts);
   std::vector<Sums> sums(n_parts);
   parallel_for(static_cast<int64_t>(n_parts), threads, [&](int64_t p, int) {
+    out.parts[p].reserve(least_room(divided, p));
     for (size_t i = 0; i < workers.size(); ++i) {
       Worker& w = workers[i];
       for (size_t at = divided[i].starts[p]; at < divided[i].starts[p + 1]; ++at) {
@@ -119,27 +124,55 @@ uint64_t merged_key(const Worker& w, uint32_t gram) {
   return GramTable::key(to, w.string_map[GramTable::last_of(key)]);
 }
 
+// A worker's n-gram on its way, so that parts are read from front to back.
+struct GramEntry {
+  uint64_t key;  // in numbers of the merged table; then its number within the part
+  uint32_t from;
+};
+
+// The n-grams of n words of one worker, ordered by part.
+void divide_grams(const Worker& w, const std::vector<uint16_t>& lengths, int n, size_t n_parts,
+                  std::vector<GramEntry>& entries, std::vector<size_t>& starts) {
+  std::vector<uint64_t> keys;
+  starts.assign(n_parts + 1, 0);
+  for (uint32_t id = 0; id < w.grams.size(); ++id) {
+    if (lengths[id] != n) continue;
+    keys.push_back(merged_key(w, id));
+    ++starts[GramTable::part_hash(keys.back()) % n_parts + 1];
+  }
+  for (size_t p = 0; p < n_parts; ++p) starts[p + 1] += starts[p];
+  std::vector<size_t> next(starts.begin(), starts.end() - 1);
+  entries.resize(keys.size());
+  size_t at = 0;
+  for (uint32_t id = 0; id < w.grams.size(); ++id) {
+    if (lengths[id] != n) continue;
+    const uint64_t key = keys[at++];
+    entries[next[GramTable::part_hash(key) % n_parts]++] = {key, id};
+  }
+}
+
 void merge_grams(std::vector<Worker>& workers, int n, const std::vector<std::vector<uint16_t>>& lengths, size_t n_parts,
                  bool totals, int threads, LearnedTerms& out) {
-  std::vector<Divided> divided(workers.size());
-  parallel_for(static_cast<int64_t>(workers.size()), threads, [&](int64_t i, int) {
-    const Worker& w = workers[i];
-    divided[i] = divide(w.grams.size(), n_parts,
-                        [&](uint32_t id) { return GramTable::part_hash(merged_key(w, id)) % n_parts; },
-                        [&](uint32_t id) { return lengths[i][id] == n; });
+  const auto n_workers = static_cast<int64_t>(workers.size());
+  std::vector<std::vector<GramEntry>> entries(workers.size());
+  std::vector<std::vector<size_t>> begins(workers.size());
+  parallel_for(n_workers, threads, [&](int64_t i, int) {
+    divide_grams(workers[i], lengths[i], n, n_parts, entries[i], begins[i]);
   });
   std::vector<GramTable> parts(n_parts);
   std::vector<Sums> sums(n_parts);
   parallel_for(static_cast<int64_t>(n_parts), threads, [&](int64_t p, int) {
-    for (size_t i = 0; i < workers.size(); ++i) {
-      Worker& w = workers[i];
-      for (size_t at = divided[i].starts[p]; at < divided[i].starts[p + 1]; ++at) {
-        const uint32_t from = divided[i].ids[at];
-        const uint32_t id = parts[p].add(merged_key(w, from));
-        sums[p].add(id, w.gram_uses, w.gram_totals, from);
-        w.gram_map[from] = id;
+    size_t least = 0;
+    for (const auto& b : begins) least = std::max(least, b[p + 1] - b[p]);
+    parts[p].reserve(least);
+    for (size_t i = 0; i < workers.size(); ++i)
+      for (size_t at = begins[i][p]; at < begins[i][p + 1]; ++at) {
+        GramEntry& entry = entries[i][at];
+        if (at + 8 < begins[i][p + 1]) parts[p].prefetch(entries[i][at + 8].key);
+        const uint32_t id = parts[p].add(entry.key);
+        sums[p].add(id, workers[i].gram_uses, workers[i].gram_totals, entry.from);
+        entry.key = id;
       }
-    }
     parts[p].drop_slots();
   });
   const auto first = static_cast<uint32_t>(out.gram_keys.size());
@@ -148,10 +181,10 @@ void merge_grams(std::vector<Worker>& workers, int n, const std::vector<std::vec
     const std::vector<uint64_t> keys = part.take_keys();
     out.gram_keys.insert(out.gram_keys.end(), keys.begin(), keys.end());
   }
-  parallel_for(static_cast<int64_t>(workers.size()), threads, [&](int64_t i, int) {
+  parallel_for(n_workers, threads, [&](int64_t i, int) {
     for (size_t p = 0; p < n_parts; ++p)
-      for (size_t at = divided[i].starts[p]; at < divided[i].starts[p + 1]; ++at)
-        workers[i].gram_map[divided[i].ids[at]] += starts[p];
+      for (size_t at = begins[i][p]; at < begins[i][p + 1]; ++at)
+        workers[i].gram_map[entries[i][at].from] = starts[p] + static_cast<uint32_t>(entries[i][at].key);
   });
 }
 

@@ -74,7 +74,8 @@ nb::object shuffle(int64_t n, uint64_t seed) {
 template <class Rows>
 nb::object grow_means(Rows rows, const In<int32_t>& arities, int rounds, double tol, uint64_t seed, int threads,
                       nb::object report) {
-  if (rows.n_rows < 1 || rows.n_rows > INT32_MAX) throw std::invalid_argument("k-means: 1 to 2^31 - 1 rows");
+  const int64_t n_rows = rows.n_rows;
+  if (n_rows < 1 || n_rows > INT32_MAX) throw std::invalid_argument("k-means: 1 to 2^31 - 1 rows");
   if (rows.n_cols > INT32_MAX) throw std::invalid_argument("k-means: at most 2^31 - 1 columns");
   if (rounds < 1 || !(tol >= 0.0)) throw std::invalid_argument("k-means: rounds must be >= 1 and tol >= 0");
   const std::vector<int32_t> levels = checked_arities(arities);

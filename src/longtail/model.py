@@ -54,7 +54,9 @@ class Model(Parametrized, ABC):
     # ---- what a subclass gives
 
     @abstractmethod
-    def _fit(self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any) -> None:
+    def _fit(
+        self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
+    ) -> None:
         """Learns from checked data."""
 
     @abstractmethod

@@ -76,7 +76,7 @@ def test_only_and_exclude(run, texts, tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("tool\nhamer\n", "line 2: 'hamer' is no label of the model"),
+        ("tool\nham\n", "line 2: 'ham' is none of the model's 10 labels. Did you mean 'hammer'?"),
         ("", "lists no labels"),
         (None, "No such file"),
     ],

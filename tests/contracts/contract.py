@@ -253,10 +253,22 @@ class Contract:
         expected = self.fitted().predict(queries)
         stored_zeros = y.copy().tolil().tocsr()
         stored_zeros = sp.csr_matrix(
-            (np.append(stored_zeros.data, 0), np.append(stored_zeros.indices, 23), [*y.indptr[:-1], y.nnz + 1]),
+            (
+                np.append(stored_zeros.data, 0),
+                np.append(stored_zeros.indices, 23),
+                [*y.indptr[:-1], y.nnz + 1],
+            ),
             shape=y.shape,
         )
-        for form in (y.tocsc(), y.tocoo(), y.toarray(), y.astype(bool), y.astype(int) * 7, sp.csr_array(y), stored_zeros):
+        for form in (
+            y.tocsc(),
+            y.tocoo(),
+            y.toarray(),
+            y.astype(bool),
+            y.astype(int) * 7,
+            sp.csr_array(y),
+            stored_zeros,
+        ):
             same(self.make().fit(x, form).predict(queries), expected)
         ids = [y[i].indices.tolist() for i in range(y.shape[0])]
         with_ids = self.make().fit(x, ids)
@@ -274,7 +286,10 @@ class Contract:
     def test_texts(self) -> None:
         texts, labels = text_problem()
         model = self.make().fit(texts, labels)
-        assert model.predict(["a red thing, and so cold"], k=2).names()[0] in (["RED", "COLD"], ["COLD", "RED"])
+        assert model.predict(["a red thing, and so cold"], k=2).names()[0] in (
+            ["RED", "COLD"],
+            ["COLD", "RED"],
+        )
         one = model.predict("a red thing, and so cold", k=2)
         assert len(one) == 1
         same(one, model.predict(("a red thing, and so cold",), k=2))
@@ -380,7 +395,9 @@ class Contract:
             with pytest.raises(lt.DataError, match=words):
                 model.predict(x)
         for k in (0, -1, 1.5, None, "5", True):
-            with pytest.raises(lt.ParameterError, match="'k' parameter of predict must be a whole number >= 1"):
+            with pytest.raises(
+                lt.ParameterError, match="'k' parameter of predict must be a whole number >= 1"
+            ):
                 model.predict(np.ones((1, 40)), k=k)
 
     @pytest.mark.parametrize(
@@ -498,7 +515,9 @@ class Contract:
         rest = [i for i in range(24) if i not in chosen]
         assert got(exclude=chosen, search="exact") == expected(lambda q: rest)
         assert got(exclude=[names[i] for i in chosen], search="exact") == expected(lambda q: rest)
-        assert got(exclude=per_row, search="exact") == expected(lambda q: [i for i in range(24) if i != q % 24])
+        assert got(exclude=per_row, search="exact") == expected(
+            lambda q: [i for i in range(24) if i != q % 24]
+        )
         assert got(exclude=list(range(24))) == [[]] * 70
         assert got(only=chosen, exclude=[3, 20]) == expected(lambda q: [8, 1])
 
@@ -510,7 +529,10 @@ class Contract:
                 ([24], f"{option}: Row 0 has label 24, expected 0 to 23"),
                 ([-1], f"{option}: Row 0 has label -1"),
                 (["a"], f"{option} has label names, but the model was trained without names"),
-                ([[1], [2]], f"{option} must have one list for all queries, or one for each of the 70. Got 2"),
+                (
+                    [[1], [2]],
+                    f"{option} must have one list for all queries, or one for each of the 70. Got 2",
+                ),
                 (sp.csr_matrix((70, 23)), f"{option} has 23 columns"),
                 ([1.5], option),
                 (1.5, option),
@@ -539,7 +561,9 @@ class Contract:
         many = sp.vstack([queries] * 3).tocsr()
         same(one.predict(many, threads=1), one.predict(many, threads=3))
 
-    def test_instruction_sets_give_the_same_model(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_instruction_sets_give_the_same_model(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         x, y, queries = matrix_problem()
         monkeypatch.setenv("LONGTAIL_ISA", "portable")
         portable = self.make().fit(x, y)
@@ -672,7 +696,12 @@ class Contract:
             store.write_folder(tmp_path / "bad", **parts)
             return tmp_path / "bad"
 
-        changes: list[dict[str, Any]] = [{"kind": "Checkpoint"}, {"kind": "Model"}, {"facts": {}}, {"arrays": {}}]
+        changes: list[dict[str, Any]] = [
+            {"kind": "Checkpoint"},
+            {"kind": "Model"},
+            {"facts": {}},
+            {"arrays": {}},
+        ]
         changes += [{"arrays": {n: a for n, a in good.arrays.items() if n != name}} for name in good.arrays]
         changes += [{"facts": {n: v for n, v in good.facts.items() if n != name}} for name in good.facts]
         changes += [

@@ -1,8 +1,6 @@
 """The packaged data and the job on them."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -44,20 +42,35 @@ def test_hand_typed_definitions_get_sensible_concepts(outcome):
     assert "person" in cobbler
 
 
-def test_the_command_prints_metrics_timings_and_named_predictions(tmp_path):
-    args = ["demo", "--threads", "2", "--model", str(tmp_path / "m"), "--interactive"]
-    result = CliRunner().invoke(app, args, input="a small yellow fruit\n")
+@pytest.fixture
+def trained(outcome, monkeypatch):
+    """The command gets what was trained above."""
+    monkeypatch.setattr(demo, "train_and_evaluate", lambda threads, seed: outcome)
+
+
+def run(*args, stdin=""):
+    result = CliRunner().invoke(app, ["demo", *args], input=stdin)
     assert result.exit_code == 0, result.stderr
-    for words in ("8,661 labels", "nDCG", "rows/s", "train ", "* ", "shoes", "a small yellow fruit"):
+    return result
+
+
+def test_the_command_prints_metrics_timings_and_named_predictions(trained, tmp_path):
+    result = run("--model", str(tmp_path / "m"))
+    for words in ("8,661 labels", "nDCG", "rows/s", "  train ", " * ", "shoes", "  person"):
         assert words in result.stdout
     assert "Saved to" in result.stderr
     assert (tmp_path / "m" / "model.json").is_file()
 
 
-def test_json_is_one_object():
-    result = subprocess.run(
-        [sys.executable, "-m", "longtail", "demo", "--json"], capture_output=True, text=True, check=True
-    )
-    told = json.loads(result.stdout)
+def test_interactive_answers_each_line(trained):
+    result = run("--interactive", "--quiet", stdin="a small yellow fruit\n\na tool for digging\n")
+    answers = result.stdout.split("Typed by hand")[1]
+    assert "a small yellow fruit" in answers
+    assert "  tool\n" in answers.split("a tool for digging")[1]
+
+
+def test_json_is_one_object(trained):
+    told = json.loads(run("--json").stdout)
     assert told["labels"] == 8_661
+    assert told["metrics"]["P@1"] > 0.74
     assert len(told["predictions"]) == len(demo.DEFINITIONS)

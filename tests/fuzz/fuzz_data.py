@@ -37,10 +37,10 @@ TEXT = b"one line\r\n\xe4\xb8\xad\xe6\x96\x87 two\n\nlast"
 
 TOKENS = [
     b"nan", b"-inf", b"1e999", b"-1", b"99999999999999999999", b"2147483647", b"4294967296", b"1e18",
-    b"1e-400", b"0x1p3", b"16777217", b"1" * 60, b"0." + b"0" * 50 + b"1", b":", b",", b";", b" ", b"\t", b"\n", b"\r\n",
-    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"#", b"qid:1",
-    b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd", b'"', b'""', b"{", b"}", b"[", b"]", b"\\", b"\\u", b"\\ud800", b"null", b"[" * 3000, b'{"a":' * 1200,
-    b"1000000000000000000 3 3\n",
+    b"1e-400", b"0x1p3", b"16777217", b"1" * 60, b"0." + b"0" * 50 + b"1", b":", b",", b";", b" ", b"\t",
+    b"\n", b"\r\n", b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"#", b"qid:1",
+    b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd", b'"', b'""', b"{", b"}", b"[", b"]", b"\\", b"\\u", b"\\ud800",
+    b"null", b"[" * 3000, b'{"a":' * 1200, b"1000000000000000000 3 3\n",
 ]  # fmt: skip
 
 
@@ -155,7 +155,8 @@ def make_case(rng: random.Random, parquet: bytes | None) -> tuple[bytes | None, 
     format, seed = rng.choice(
         (
             ("xmc", XMC), ("xmc", XMC), ("svmlight", SVMLIGHT), ("svmlight", SVMLIGHT), ("jsonl", JSONL),
-            ("jsonl", JSONL), ("jsonl", JSONL_FEATURES), ("csv", CSV), ("csv", CSV), ("tsv", TSV), ("text", TEXT),
+            ("jsonl", JSONL), ("jsonl", JSONL_FEATURES), ("csv", CSV), ("csv", CSV), ("tsv", TSV),
+            ("text", TEXT),
         )
     )  # fmt: skip
     if format == "svmlight":

@@ -88,7 +88,9 @@ def change_array(rng: random.Random, arrays: dict[str, Any]) -> None:
         a = a[np.random.default_rng(rng.randrange(2**32)).permutation(len(a))]
     elif kind == 8:
         with np.errstate(all="ignore"):
-            a = a.astype(rng.choice(["i1", "u1", "<i4", "<i8", "<u4", "<u8", "<f4", "<f8", "<f2"]), copy=False)
+            a = a.astype(
+                rng.choice(["i1", "u1", "<i4", "<i8", "<u4", "<u8", "<f4", "<f8", "<f2"]), copy=False
+            )
     elif kind == 9:
         other = rng.choice(sorted(arrays))
         arrays[other], a = a, np.array(arrays[other])
@@ -100,7 +102,26 @@ def change_array(rng: random.Random, arrays: dict[str, Any]) -> None:
 
 def change_json(rng: random.Random, value: Any) -> Any:
     """The value, somewhere inside of it changed."""
-    odd = [None, True, 0, -1, 1, 2**31, 2**40, 2**63 - 1, 0.5, -1e300, "", "x", "f32", "raw", [], {}, [0], {"a": 1}]
+    odd = [
+        None,
+        True,
+        0,
+        -1,
+        1,
+        2**31,
+        2**40,
+        2**63 - 1,
+        0.5,
+        -1e300,
+        "",
+        "x",
+        "f32",
+        "raw",
+        [],
+        {},
+        [0],
+        {"a": 1},
+    ]
     if isinstance(value, dict) and value and rng.random() < 0.9:
         key = rng.choice(sorted(value))
         if rng.random() < 0.1:
@@ -127,7 +148,12 @@ class Folders:
             model.save(base / f"good{i}")
             folder = store.read_folder(base / f"good{i}")
             self.good.append(
-                {"kind": folder.kind, "params": folder.params, "facts": folder.facts, "arrays": dict(folder.arrays)}
+                {
+                    "kind": folder.kind,
+                    "params": folder.params,
+                    "facts": folder.facts,
+                    "arrays": dict(folder.arrays),
+                }
             )
         self.x, _ = problem(np.random.default_rng(5), 4)
         self.texts = ["w1 w2 w3", "", "w9 unknown w9"]
@@ -165,7 +191,9 @@ class Folders:
         model.threads = 1
         queries = self.texts if model.vectorizer_ is not None else self.x[:, : model.n_features_in_]
         if model.vectorizer_ is None and queries.shape[1] < model.n_features_in_:
-            queries = sp.csr_matrix((queries.data, queries.indices, queries.indptr), (4, model.n_features_in_))
+            queries = sp.csr_matrix(
+                (queries.data, queries.indices, queries.indptr), (4, model.n_features_in_)
+            )
         for options in ({"k": 3}, {"k": 60, "search": "exact"}, {"k": 4, "only": [0, 1], "exclude": [1]}):
             try:
                 ranking = model.predict(queries, **options)
@@ -220,7 +248,9 @@ def odd_matrix(rng: random.Random, n: int, d: int) -> Any:
     """A matrix in any clothes, sound or not."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dense = odd_values(rng, n * d).reshape(n, d) * (np.random.default_rng(rng.randrange(99)).random((n, d)) < 0.3)
+        dense = odd_values(rng, n * d).reshape(n, d) * (
+            np.random.default_rng(rng.randrange(99)).random((n, d)) < 0.3
+        )
         if rng.random() < 0.4:  # only the values are odd, if anything
             sound = np.clip(np.nan_to_num(dense), -3e38, 3e38).astype(np.float32)
             return sound if rng.random() < 0.5 else sp.csr_matrix(sound)
@@ -238,7 +268,9 @@ def odd_matrix(rng: random.Random, n: int, d: int) -> Any:
         if kind == 4:
             return typed.reshape(-1) if rng.random() < 0.5 else typed.reshape(1, n, d)
         if kind == 5:
-            return rng.choice([None, 3, "text", b"bytes", {}, {"a": 1}, np.array(1.0), np.array(None), object(), [], [[]]])
+            return rng.choice(
+                [None, 3, "text", b"bytes", {}, {"a": 1}, np.array(1.0), np.array(None), object(), [], [[]]]
+            )
         if kind == 6:
             return [[1.0] * rng.randrange(1, 4) for _ in range(n)]
         if kind == 7:
@@ -246,7 +278,11 @@ def odd_matrix(rng: random.Random, n: int, d: int) -> Any:
         if kind < 12:
             return typed
         csr = sp.csr_matrix(typed)
-        return damaged_sparse(rng, csr) if kind < 15 else rng.choice([csr.tocsc, csr.tocoo, csr.tolil, csr.todok])()
+        return (
+            damaged_sparse(rng, csr)
+            if kind < 15
+            else rng.choice([csr.tocsc, csr.tocoo, csr.tolil, csr.todok])()
+        )
 
 
 def damaged_sparse(rng: random.Random, csr: Any) -> Any:
@@ -278,10 +314,14 @@ def odd_labels(rng: random.Random, n: int, m: int) -> Any:
     if kind < 2:
         return odd_matrix(rng, n, m)
     if kind == 3:
-        items = rng.choice([["a", "b", "c"], [0, 1, 5], ["a", 1], [None, "a"], [-1, 0], [2**40, 1], [True, False], [0.5]])
+        items = rng.choice(
+            [["a", "b", "c"], [0, 1, 5], ["a", 1], [None, "a"], [-1, 0], [2**40, 1], [True, False], [0.5]]
+        )
         return [[rng.choice(items) for _ in range(rng.randrange(3))] for _ in range(n)]
     if kind == 4:
-        return rng.choice([None, 1, "a", [], [1] * n, ["a"] * n, [[]] * n, np.arange(n), np.array(["a"] * n), [["a"]] * n])
+        return rng.choice(
+            [None, 1, "a", [], [1] * n, ["a"] * n, [[]] * n, np.arange(n), np.array(["a"] * n), [["a"]] * n]
+        )
     y = np.random.default_rng(rng.randrange(2**32)).random((n, m)) < 0.3
     return sp.csr_matrix(y.astype(np.float32)) if kind < 11 else y
 
@@ -343,7 +383,16 @@ def fit_and_predict(rng: random.Random, models: list[Any]) -> str:
         model = kind(**odd_params(rng, kind))
         extra: dict[str, Any] = {}
         if rng.random() < 0.3:
-            weights = [odd_values(rng, n), np.ones(n + 1), None, 1.0, "a", [1] * n, np.zeros(n), np.ones((n, 1))]
+            weights = [
+                odd_values(rng, n),
+                np.ones(n + 1),
+                None,
+                1.0,
+                "a",
+                [1] * n,
+                np.zeros(n),
+                np.ones((n, 1)),
+            ]
             extra["sample_weight"] = rng.choice(weights)
         if rng.random() < 0.2:
             extra["labels"] = rng.choice([["a"], [f"l{i}" for i in range(m)], "abc", [1], ["a", "a"]])

@@ -44,7 +44,9 @@ class Lot:
     def start(self) -> None:
         self.begun = time.monotonic()
         self.process = subprocess.Popen(
-            [self.command[0], "-X", "faulthandler", *self.command[1:]], stdout=self.log, stderr=subprocess.STDOUT
+            [self.command[0], "-X", "faulthandler", *self.command[1:]],
+            stdout=self.log,
+            stderr=subprocess.STDOUT,
         )
 
     def failure(self, patience: float) -> str | None:
@@ -61,7 +63,11 @@ class Lot:
                 self.process.kill()
                 self.process.wait()
             return f"did not end within {patience:.0f} s"
-        return None if code == 0 else f"ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
+        return (
+            None
+            if code == 0
+            else f"ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
+        )
 
     def report(self, what: str) -> None:
         self.log.seek(0)
@@ -151,7 +157,9 @@ def main() -> int:
         chosen = [name for name in given.only.split(",") if name]
         unknown = sorted(set(chosen) - set(names))
         if unknown or not chosen:
-            parser.error(f"there is no fuzz_{unknown[0] if unknown else ''}.py; there are: {', '.join(names)}")
+            parser.error(
+                f"there is no fuzz_{unknown[0] if unknown else ''}.py; there are: {', '.join(names)}"
+            )
         names = chosen
     if given.cases < 1 or given.jobs < 1:
         parser.error("--cases and --jobs must be at least 1")

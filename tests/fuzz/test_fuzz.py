@@ -13,7 +13,9 @@ ROOMS = sorted(path.stem.removeprefix("fuzz_") for path in HERE.glob("fuzz_*.py"
 
 
 def run(runner: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(runner), *options], capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        [sys.executable, str(runner), *options], capture_output=True, text=True, timeout=300
+    )
 
 
 @pytest.mark.parametrize("room", ROOMS)

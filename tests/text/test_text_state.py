@@ -154,7 +154,7 @@ def test_fuzz_finds_nothing():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     outcomes = module.run(400, seed=1)
-    assert outcomes["matrix"] > 20
+    assert outcomes["matrix"] > 5
     assert outcomes["told"] > 100
     assert outcomes["error"] > 20
     assert issubclass(ModelError, LongtailError)

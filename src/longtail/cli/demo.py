@@ -83,14 +83,15 @@ def _summary(outcome: Outcome) -> str:
 
 
 def _predictions(outcome: Outcome, definitions: tuple[str, ...]) -> str:
-    test = outcome.test
-    step = max(1, test.n_rows // ROWS_SHOWN)
-    rows = range(step // 2, test.n_rows, step)[:ROWS_SHOWN]
+    texts = outcome.test.texts or []
+    truth: Any = outcome.test.Y
+    step = max(1, len(texts) // ROWS_SHOWN)
+    rows = range(step // 2, len(texts), step)[:ROWS_SHOWN]
     lines = ["", f"Test rows, and the {LABELS_SHOWN} concepts ranked first (* is right)"]
     for row in rows:
-        true = set(test.Y.indices[test.Y.indptr[row] : test.Y.indptr[row + 1]].tolist())
+        true = set(truth[row].indices.tolist())
         marks = [int(label) in true for label in outcome.ranking.labels[row]]
-        lines += _block(test.texts[row], outcome.ranking[row], marks)
+        lines += _block(texts[row], outcome.ranking[row], marks)
     lines += ["", "Typed by hand"]
     ranking = outcome.model.predict(list(definitions), k=LABELS_SHOWN)
     for i, text in enumerate(definitions):
@@ -113,7 +114,7 @@ def _result(outcome: Outcome, definitions: tuple[str, ...], model: Path | None) 
         "rows": {"train": outcome.train.n_rows, "test": outcome.test.n_rows},
         "labels": outcome.train.n_labels,
         "seconds": outcome.seconds,
-        "metrics": outcome.report.to_dict(),
+        **outcome.report.to_dict(),
         "model": None if model is None else str(model),
         "predictions": [
             {"text": text, "labels": [name for name, _ in row], "scores": [score for _, score in row]}

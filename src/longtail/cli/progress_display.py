@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from .. import progress
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, Task, TaskID
+    from rich.progress import Progress, ProgressColumn, Task, TaskID
     from rich.text import Text
 
 __all__ = ["Bars", "Lines", "duration", "number", "reporting"]
@@ -221,11 +221,11 @@ class Bars:
             self._tasks.clear()
 
 
-def _pace_column() -> object:
-    from rich.progress import ProgressColumn
+def _pace_column() -> ProgressColumn:
+    from rich.progress import ProgressColumn as Column
     from rich.text import Text as RichText
 
-    class Pace(ProgressColumn):
+    class Pace(Column):
         """Rate and time left."""
 
         def render(self, task: Task) -> Text:

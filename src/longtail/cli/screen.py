@@ -41,12 +41,9 @@ class Screen:
     def progress(self, visible: bool = True) -> Iterator[None]:
         """Shows the progress of the block, and its warnings as one line each."""
         with warnings.catch_warnings():
-            warnings.showwarning = self._show_warning
+            warnings.showwarning = lambda message, *_, **__: self.say(f"Warning: {message}")
             with reporting(quiet=self.quiet or not visible):
                 yield
-
-    def _show_warning(self, message: Warning | str, *_: Any) -> None:
-        self.say(f"Warning: {message}")
 
 
 def _plain(value: Any) -> Any:

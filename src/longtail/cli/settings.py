@@ -83,7 +83,8 @@ def merge(values: dict[str, Any], **options: Any) -> dict[str, Any]:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        return values
     except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"{path}: not valid TOML: {error}.") from None
     except UnicodeDecodeError:

@@ -151,7 +151,9 @@ def _label_id(text: str, names: LabelSet | None, n_labels: int, path: Path, line
         return names.index[text]
     if text.isascii() and text.isdigit() and int(text) < n_labels:
         return int(text)
-    raise DataError(f"{text!r} is no label of the model, which has {n_labels:,}.", path=path, line=line)
+    near = [] if names is None else [name for name in names if name.startswith(text)][:3]
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    raise DataError(f"{text!r} is none of the model's {n_labels:,} labels.{hint}", path=path, line=line)
 
 
 def parse_ks(text: str) -> Sequence[int]:

@@ -168,6 +168,8 @@ def _strings(values: Sequence[str], name: str) -> list[str]:
     if isinstance(values, (str, bytes)):
         raise DataError(f"{name} must be a list of strings. Got one {type(values).__name__} instead.")
     strings = values if isinstance(values, list) else list(values)
+    if set(map(type, strings)) <= {str}:
+        return strings
     for i, value in enumerate(strings):
         if not isinstance(value, str):
             raise DataError(f"{name} must be strings. Got {type(value).__name__} at {i} instead.")

@@ -193,7 +193,7 @@ def convert(
             chunks = reader.chunks()
             first = next(chunks, Chunk(0))
         else:
-            facts, base = reader.facts(), 0
+            facts, base = reader.facts(), reader.feature_base
         _prepare_parent(target)
         with Outputs() as files, progress.phase("convert", reader.n_rows, "rows") as update:
             writer = _WRITERS[out](target, facts, files, **_checked_options(out, write or {}))
@@ -209,7 +209,7 @@ def convert(
 
 def _must_count(reader: Reader, out: str, first: Chunk) -> bool:
     """Whether sizes, names or the base of feature ids must be known before writing and are not."""
-    if isinstance(reader, SvmlightReader):
+    if isinstance(reader, SvmlightReader) and reader.options.zero_based == "auto":
         return True  # where ids start shows at the end
     named = isinstance(reader, (JsonReader, TableReader, ParquetReader)) and reader.options.labels is None
     if named and first.y is not None:
@@ -219,7 +219,7 @@ def _must_count(reader: Reader, out: str, first: Chunk) -> bool:
 
 def _count(source: Source, kind: str, options: ReadOptions) -> tuple[Facts, int]:
     if not isinstance(source, (str, os.PathLike)) or os.fspath(source) == "-":
-        raise DataError("this conversion reads its source twice, so it must be a file.")
+        raise DataError("this conversion reads its source twice, which needs a file.")
     counter = open_reader(source, kind, options)
     try:
         for _ in counter.chunks():

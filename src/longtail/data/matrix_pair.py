@@ -10,7 +10,7 @@ from .. import _native
 from ..errors import DataError
 from .chunk import Chunk, SparseRows
 from .options import ReadOptions
-from .source import Reader, Writer
+from .source import Reader, Writer, closed_on_error
 from .sparse_text import MatrixFile
 from .streams import Source, name_of
 
@@ -38,16 +38,19 @@ class PairReader(Reader):
     def __init__(self, source: Source, options: ReadOptions, label_file: Source | None):
         super().__init__(name_of(source), options)
         self._features = MatrixFile(source, options, labels=False)
-        self._labels = None if label_file is None else MatrixFile(label_file, options, labels=True)
+        self._labels: MatrixFile | None = None
         self.n_rows, self.n_features = self._features.n_rows, self._features.n_cols
-        if self._labels is not None:
+        if label_file is None:
+            return
+        with closed_on_error(self._features):
+            self._labels = MatrixFile(label_file, options, labels=True)
+        with closed_on_error(self._features, self._labels):
             self.n_labels = self._labels.n_cols
             if self._labels.n_rows != self.n_rows:
-                raise DataError(
-                    f"the header promises {self._labels.n_rows:,} rows, but {self.name} has {self.n_rows:,}.",
-                    path=self._labels.name,
-                    line=1,
+                message = (
+                    f"the header promises {self._labels.n_rows:,} rows, but {self.name} has {self.n_rows:,}."
                 )
+                raise DataError(message, path=self._labels.name, line=1)
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows."""

@@ -41,10 +41,8 @@ class Repairs:
             self.counts[what] = self.counts.get(what, 0) + count
             self._first.setdefault(what, other._first[what])
 
-    def warn(self, stacklevel: int = 3) -> None:
+    def warn(self) -> None:
         """One RepairWarning that names everything, if there is anything."""
         if self.counts:
             told = [f"{count:,} {what} (first: {self._first[what]})" for what, count in self.counts.items()]
-            warnings.warn(
-                "Repaired while reading: " + "; ".join(told) + ".", RepairWarning, stacklevel=stacklevel + 1
-            )
+            warnings.warn("Repaired while reading: " + "; ".join(told) + ".", RepairWarning, stacklevel=3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,7 +20,7 @@ from .streams import Outputs
 if TYPE_CHECKING:
     from ..labels import LabelSet
 
-__all__ = ["Facts", "Reader", "Writer", "gather", "limit_of", "sparse_of"]
+__all__ = ["Facts", "Reader", "Writer", "closed_on_error", "gather", "limit_of", "sparse_of"]
 
 
 @dataclass
@@ -97,6 +98,17 @@ class Writer(abc.ABC):
     def end(self, facts: Facts) -> None:
         """After the last chunk, with final sizes and names."""
         return None
+
+
+@contextmanager
+def closed_on_error(*files: Any) -> Iterator[None]:
+    """Closes files when the block fails: for constructors that open a file and look into it."""
+    try:
+        yield
+    except BaseException:
+        for file in files:
+            file.close()
+        raise
 
 
 def gather(reader: Reader) -> Dataset:

@@ -12,7 +12,7 @@ from ..errors import DataError
 from .chunk import Chunk, SparseRows, join_sparse
 from .lines import LineReader
 from .options import MOST, ReadOptions
-from .source import Facts, Reader, Writer, limit_of, sparse_of
+from .source import Facts, Reader, Writer, closed_on_error, limit_of, sparse_of
 from .streams import Source, name_of
 
 __all__ = ["MatrixFile", "SvmlightReader", "SvmlightWriter", "XmcReader", "XmcWriter", "read_header"]
@@ -83,11 +83,11 @@ class XmcReader(Reader):
     def __init__(self, source: Source, options: ReadOptions):
         super().__init__(name_of(source), options)
         self._lines = LineReader(source, options)
-        rows, features, labels = read_header(self._lines, "rows features labels")
+        with closed_on_error(self._lines):
+            self.n_rows, features, labels = read_header(self._lines, "rows features labels")
+            self.n_features = limit_of(features, options.n_features, "features", self.name, 1)
+            self.n_labels = limit_of(labels, options.known_labels, "labels", self.name, 1)
         self._limits = (features, labels)
-        self.n_rows = rows
-        self.n_features = limit_of(features, options.n_features, "features", self.name, 1)
-        self.n_labels = limit_of(labels, options.known_labels, "labels", self.name, 1)
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows."""
@@ -118,6 +118,7 @@ class SvmlightReader(Reader):
 
     def __init__(self, source: Source, options: ReadOptions):
         super().__init__(name_of(source), options)
+        self.feature_base = int(options.zero_based is False)
         self._lines = LineReader(source, options)
 
     def chunks(self) -> Iterator[Chunk]:
@@ -127,12 +128,13 @@ class SvmlightReader(Reader):
         room = 1 if fixed_base != 0 else 0
         limit = MOST if options.n_features is None else min(MOST, options.n_features + room)
         n_labels = MOST if options.known_labels is None else options.known_labels
+        asked = "" if options.n_features is None else f" (n_features={options.n_features})"
         self.n_rows, smallest, largest, largest_label, empty = 0, MOST, -1, -1, True
         yield Chunk(0, None, SparseRows.empty(0), SparseRows.empty(0))
         for block in self._lines.blocks("read"):
             empty = False
             result = _native.data.parse_sparse(
-                block, True, True, False, limit, n_labels, "", options.n_threads
+                block, True, True, False, limit, n_labels, asked, options.n_threads
             )
             if result["error"]:
                 raise self._lines.error(*result["error"])
@@ -180,9 +182,10 @@ class MatrixFile:
         self._lines = LineReader(source, options)
         self.name = self._lines.name
         self._options, self._labels = options, labels
-        self.n_rows, self.header_cols = read_header(self._lines, "rows columns")
         what, option = ("labels", options.known_labels) if labels else ("features", options.n_features)
-        self.n_cols = limit_of(self.header_cols, option, what, self.name, 1) or 0
+        with closed_on_error(self._lines):
+            self.n_rows, self.header_cols = read_header(self._lines, "rows columns")
+            self.n_cols = limit_of(self.header_cols, option, what, self.name, 1) or 0
 
     def blocks(self, into: Reader, title: str) -> Iterator[SparseRows]:
         """The rows; repairs are noted with `into`."""

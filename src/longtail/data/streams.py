@@ -52,14 +52,20 @@ class Inputs:
         self._encoding, self._errors = codecs.lookup(encoding).name, errors
         self._decoder: Any = None
         self._ready = b""
+        try:
+            self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def _look(self) -> None:
+        """What the file begins with decides how to read on."""
         head = self._read_head()
-        plain: Any = _Rest(head, self._raw)
+        self._plain: Any = _Rest(head, self._raw)
         if head[:2] == _GZIP:
-            plain = gzip.GzipFile(fileobj=plain, mode="rb")
+            self._plain = gzip.GzipFile(fileobj=self._plain, mode="rb")
         elif head[:4] == _ZSTD:
-            plain = _Zstd(plain)
-        self._plain = plain
-        self.compressed = plain is not None and not isinstance(plain, _Rest)
+            self._plain = _Zstd(self._plain)
         self._skip_mark()
 
     def _read_head(self) -> bytes:
@@ -269,14 +275,14 @@ def _zstd_writer(file: IO[bytes]) -> Any:
     try:
         from compression import zstd  # Python 3.14
 
-        return zstd.ZstdFile(file, mode="wb")
+        return zstd.ZstdFile(file, mode="wb", options={zstd.CompressionParameter.checksum_flag: 1})
     except ImportError:
         pass
     try:
         import zstandard
     except ImportError:
         raise MissingExtraError("Writing zstd files", "zstd") from None
-    return zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+    return zstandard.ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False)
 
 
 _BROKEN = (EOFError, OSError, zlib.error)

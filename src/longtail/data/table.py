@@ -13,7 +13,7 @@ from .chunk import Chunk
 from .lines import LineReader
 from .named import finish_labels, label_names_of, label_table
 from .options import MOST, ReadOptions
-from .source import Reader, Writer, sparse_of
+from .source import Reader, Writer, closed_on_error, sparse_of
 from .streams import Source, name_of
 
 __all__ = ["LABEL_COLUMN", "LABEL_ID_COLUMN", "TableReader", "TableWriter"]
@@ -32,9 +32,10 @@ class TableReader(Reader):
             raise DataError("the delimiter and the quote are the same character.", path=self.name)
         self._lines = LineReader(source, options)
         self._table = label_table(options)
-        self._columns = self._read_header()
-        self._text_columns = [self._column(field) for field in options.text_fields]
-        self._label_column, self._ids = self._find_labels()
+        with closed_on_error(self._lines):
+            self._columns = self._read_header()
+            self._text_columns = [self._column(field) for field in options.text_fields]
+            self._label_column, self._ids = self._find_labels()
         self.has_labels = self._label_column >= 0
 
     def _read_header(self) -> list[str]:

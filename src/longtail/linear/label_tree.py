@@ -161,9 +161,7 @@ class LinearTree(LinearRanker):
             return None
         return [self.tree] if isinstance(self.tree, LabelTree) else list(self.tree)
 
-    def _plans(
-        self, x: Features, y: CSR, checkpoint: Any
-    ) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         given = self._given_trees()
         if given is None:
             given = self._build_trees(x, y, checkpoint)

@@ -105,9 +105,7 @@ class LinearRanker(Model):
     # ---- what LinearTree and OneVsRest say differently
 
     @abstractmethod
-    def _plans(
-        self, x: Features, y: CSR, checkpoint: Any
-    ) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         """The levels of each tree to train, and the attributes to set when they are trained."""
 
     def _parameter_arrays(self) -> list[npt.NDArray[Any]]:

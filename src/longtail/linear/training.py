@@ -140,7 +140,7 @@ def _groups(plans: list[LevelPlan], settings: SolverSettings) -> Iterator[tuple[
     ones below. Matched negatives need the level above first."""
     first = 0
     for depth, plan in enumerate(plans):
-        small = plan.n_chunks < 4 * settings.threads
+        small = plan.n_chunks < settings.threads
         if small and not settings.matched and depth + 1 < len(plans):
             continue
         yield first, depth + 1

@@ -52,11 +52,9 @@ def evaluate(
 
     Args:
         r: A Ranking; or an n×k array of label ids, best first, -1 pads at the end; or a sparse n×L score
-        matrix, of
-            which the best stored entries of each row are taken, equal scores by rising id.
+            matrix, of which the best stored entries of each row are taken, equal scores by rising id.
         Y_true: The true labels: an n×L matrix, sparse or dense, whose entries other than 0 are labels; or a
-        list of
-            the labels of each row, ids or names.
+            list of the labels of each row, ids or names.
         k: How long the lists are, one number or several.
         train: The label matrix of the training rows, or (frequency of each label, number of rows). The
             propensity-scored measures and slices by frequency need it.
@@ -64,20 +62,17 @@ def evaluate(
         b: Likewise: 1.5, or 0.4 and 2.6.
         metrics: Names out of ``MEASURES``, "all", or None for the usual ones.
         exclude: A sparse n×L matrix of labels that are taken out of the lists, where later labels move up,
-        and out of
-            the truth; such as a query's own id. Predict more than k, so that the lists stay long enough.
+            and out of the truth; such as a query's own id. Predict more than k, so that the lists stay long
+            enough.
         slices: Report some labels by themselves too: "quantiles" (thirds by training frequency), ``Counts(20,
-        100)``,
-            ``Quantiles(0.5, 0.9)``, or a mapping of names to label ids or masks. In a slice, only its labels
-            count as true; lists stay as they are; rows without a true label in it are left out.
+            100)``, ``Quantiles(0.5, 0.9)``, or a mapping of names to label ids or masks. In a slice, only its
+            labels count as true; lists stay as they are; rows without a true label in it are left out.
         bootstrap: How many resamples of the rows to take for confidence intervals of the means over rows;
-        None for no
-            intervals. Measures by label (coverage, macro averages) have none.
+            None for no intervals. Measures by label (coverage, macro averages) have none.
         seed: Of the resamples.
         threads: How many; all cores by default. The numbers do not depend on it.
         empty: Rows without any true label: "zero" keeps them in means, where they count as 0, as the scripts
-        of the
-            Extreme Classification Repository do; "skip" leaves them out.
+            of the Extreme Classification Repository do; "skip" leaves them out.
         confidence: Of the intervals.
 
     Example:

@@ -51,8 +51,7 @@ class Checkpoint:
         path: The folder; made if it is not there. One that is not a checkpoint is never touched.
         fingerprint: What the steps depend on: parameters and the hash of the data. It is kept in the folder.
         on_mismatch: When the folder was made for another fingerprint: "error" raises a ModelError that names
-        the
-            entries that differ, "restart" throws its steps away.
+            the entries that differ, "restart" throws its steps away.
     """
 
     def __init__(

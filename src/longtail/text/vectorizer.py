@@ -34,44 +34,40 @@ class TextVectorizer(Parametrized):
     """Texts → a sparse matrix of tf-idf weights (or counts), one row per text, one column per term.
 
     Parameters have scikit-learn's names and meanings, and the matrix is that of its ``TfidfVectorizer`` for
-    the same settings: same terms, same columns, same values (bit for bit for the same ``dtype``).
+    the same settings: same terms, same columns, same values. Parameters are checked by ``fit``.
 
-    Parameters
-    ----------
-    analyzer : "word", "char" or "char_wb"
-        Terms are n-grams of words, of characters, or of characters within words (a space on either side).
-    ngram_range : (shortest, longest)
-    min_df, max_df : int or float
-        Leaves out terms in fewer or more texts than this number (int) or fraction (float).
-    max_features : int or None
-        Keeps the terms that occur most often.
-    lowercase : bool
-    strip_accents : None, "unicode" or "ascii"
-    stop_words : None, "english" (scikit-learn's list) or a list of words. Only for words.
-    token_pattern : str
-        What a word is. The default (two or more of ``\\w``) and ``(?u)\\b\\w+\\b`` are native; any
-        other pattern works too, but is run by Python's ``re`` on one thread, at about its speed.
-    vocabulary : None, a list of terms or a dict of terms and their columns
-    norm : "l2", "l1" or None
-    use_idf, smooth_idf, sublinear_tf, binary : bool
-    dtype : float32 or float64
-    hashing : None or int
-        So many columns, to which terms are hashed as in scikit-learn's ``HashingVectorizer``; there is no
-        vocabulary. With ``use_idf=False`` nothing has to be fitted.
-    alternate_sign : bool
-        With hashing: terms count +1 or −1 by another bit of their hash, so that collisions cancel out.
-    threads : int or None
-        None means all cores. Results do not depend on it.
+    Args:
+        analyzer: Terms are n-grams of words ("word"), of characters ("char"), or of characters within words,
+            which have a space on either side ("char_wb").
+        ngram_range: The shortest and the longest n-gram.
+        min_df: Leaves out terms in fewer texts than this number (int) or fraction (float).
+        max_df: Leaves out terms in more.
+        max_features: Keeps so many terms, those that occur most often.
+        lowercase: As ``str.lower``.
+        strip_accents: None, "unicode" or "ascii".
+        stop_words: None, "english" (scikit-learn's list) or a list of words. Only for words.
+        token_pattern: What a word is. The default (two or more of ``\\w``) and ``(?u)\\b\\w+\\b`` are native;
+            any other regular expression works too, but is run by Python's ``re`` on one thread, at its speed.
+        vocabulary: None, a list of terms, or a dict of terms and their columns.
+        norm: "l2", "l1" or None.
+        use_idf: Weighs terms by inverse document frequency.
+        smooth_idf: As if one more text held every term.
+        sublinear_tf: 1 + log(count) instead of the count.
+        binary: 1 instead of the count.
+        dtype: float32 or float64.
+        hashing: None, or so many columns, to which terms are hashed as in scikit-learn's
+            ``HashingVectorizer``; no vocabulary is kept. With ``use_idf=False`` nothing has to be fitted.
+        alternate_sign: With hashing: terms count +1 or −1 by their hash, so that collisions cancel out.
+        threads: None means all cores. Results do not depend on it.
 
-    Examples
-    --------
-    >>> from longtail import TextVectorizer
-    >>> vectorizer = TextVectorizer(ngram_range=(1, 2))
-    >>> X = vectorizer.fit_transform(["the cat sat", "the cat ran", "a dog ran"])
-    >>> X.shape
-    (3, 8)
-    >>> vectorizer.get_feature_names_out()[:4].tolist()
-    ['cat', 'cat ran', 'cat sat', 'dog']
+    Examples:
+        >>> from longtail.text import TextVectorizer
+        >>> vectorizer = TextVectorizer(ngram_range=(1, 2))
+        >>> X = vectorizer.fit_transform(["the cat sat", "the cat ran", "a dog ran"])
+        >>> X.shape
+        (3, 9)
+        >>> vectorizer.get_feature_names_out()[:4].tolist()
+        ['cat', 'cat ran', 'cat sat', 'dog']
     """
 
     _constraints = CONSTRAINTS
