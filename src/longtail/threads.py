@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from numbers import Integral
 from pathlib import Path
 
 from .errors import ParameterError
+from .params import Int
 
 __all__ = ["available_cores", "resolve_threads"]
 
@@ -36,7 +36,7 @@ def resolve_threads(threads: int | None) -> int:
     """None means all available cores; a number means that many."""
     if threads is None:
         return available_cores()
-    if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1 or threads > _MANY:
+    if not Int(1, _MANY).accepts(threads):
         raise ParameterError(
             f"'threads' must be None or a whole number in [1, {_MANY}]. Got {threads!r} instead."
         )

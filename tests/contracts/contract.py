@@ -25,7 +25,7 @@ import scipy.sparse as sp
 import longtail as lt
 from longtail import progress, store
 
-WORDS = "red green blue round square fast slow old new warm cold dark".split()
+WORDS = ["red", "green", "blue", "round", "square", "fast", "slow", "old", "new", "warm", "cold", "dark"]
 
 
 def matrix_problem(seed: int = 0, n: int = 120, d: int = 40, m: int = 24) -> tuple[Any, Any, Any]:
@@ -153,7 +153,7 @@ class Contract:
         assert "vectorizer__min_df" not in model.get_params(deep=False)
 
     def test_unknown_parameters(self) -> None:
-        with pytest.raises(lt.ParameterError, match="no parameter 'cc'. It has: .*loss"):
+        with pytest.raises(lt.ParameterError, match=r"no parameter 'cc'\. It has: .*loss"):
             self.make().set_params(cc=1)
         with pytest.raises(lt.ParameterError, match="no parameters of its own"):
             self.make().set_params(C__x=1)
@@ -545,7 +545,7 @@ class Contract:
     def test_unknown_names_in_only(self) -> None:
         texts, labels = text_problem()
         model = self.make().fit(texts, labels)
-        with pytest.raises(lt.DataError, match="only.*'PURPLE'"):
+        with pytest.raises(lt.DataError, match=r"only.*'PURPLE'"):
             model.predict(texts, only=["RED", "PURPLE"])
         assert model.predict(texts[:1], only="RED").names() == [["RED"]]
 
@@ -600,7 +600,7 @@ class Contract:
         assert wrong == []
 
     def test_sample_weight(self, tmp_path: Path) -> None:
-        x, y, queries = matrix_problem()
+        x, y, _ = matrix_problem()
         weight = np.ones(120)
         weight[::3] = 0
         kept = np.flatnonzero(weight)

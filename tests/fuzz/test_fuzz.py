@@ -22,7 +22,7 @@ def run(runner: Path, *options: str) -> subprocess.CompletedProcess[str]:
 def test_room(room: str) -> None:
     done = run(HERE / "run.py", "--only", room, "--cases", "300", "--jobs", "1", "--seed", "11")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"300 cases without a failure in" in done.stdout
+    assert "300 cases without a failure in" in done.stdout
 
 
 @pytest.fixture
