@@ -123,7 +123,7 @@ struct PlanArg {
   std::unique_ptr<CsrArg> extra_;
 };
 
-/// IN: plans of levels, rows of each label, examples. OUT: the arrays of each level; statistics of all.
+/// IN: plans of levels, rows of each label, examples. OUT: the arrays of each level; the statistics of each.
 nb::tuple train(nb::list plans, nb::object rows_ptr, In<int32_t> rows, nb::object x_indptr, nb::object x_indices,
                 nb::object x_data, In<float> square_norm, nb::object cost, In<int32_t> rank, int64_t n_internal,
                 const std::string& loss, float c, float bias, float tol, int max_iter, float threshold,
@@ -158,7 +158,7 @@ nb::tuple train(nb::list plans, nb::object rows_ptr, In<int32_t> rows, nb::objec
   params.threshold = threshold;
   params.type = value_type_of(weights);
   params.threads = std::max(threads, 1);
-  TrainStats stats;
+  std::vector<TrainStats> stats;
   WatchPython watch(report);
   std::vector<Level> levels;
   {
@@ -168,10 +168,14 @@ nb::tuple train(nb::list plans, nb::object rows_ptr, In<int32_t> rows, nb::objec
   }
   nb::list out;
   for (Level& level : levels) out.append(level_to_python(std::move(level)));
-  nb::dict facts;
-  facts["passes"] = stats.passes;
-  facts["blocks"] = stats.blocks;
-  facts["unfinished"] = stats.unfinished;
+  nb::list facts;
+  for (const TrainStats& of_level : stats) {
+    nb::dict fact;
+    fact["passes"] = of_level.passes;
+    fact["blocks"] = of_level.blocks;
+    fact["unfinished"] = of_level.unfinished;
+    facts.append(fact);
+  }
   return nb::make_tuple(out, facts);
 }
 

@@ -66,8 +66,11 @@ const std::vector<Found>& Searcher::run(const Query& query, const Allowed& allow
     }
     search_tree(t, query, restricted, excluding, k);
     const bool raw = params_.node_score == ScoreKind::raw || params_.label_score == ScoreKind::raw;
-    if (!raw)
+    if (!raw) {
       for (Found& f : found_) f.score = exp_score(f.score);
+      // Logarithms that differ may have the same exponential: such ties are ordered by label, as all are.
+      if (one) std::sort(found_.begin(), found_.end(), better);
+    }
     if (!one) all_.insert(all_.end(), found_.begin(), found_.end());
   }
   if (!one) average(params_.k);

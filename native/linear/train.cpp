@@ -43,7 +43,7 @@ class LevelTrainer {
  public:
   LevelTrainer(const std::vector<LevelPlan>& plans, const std::vector<uint64_t>& seeds, const CsrView& rows_of_label,
                const Examples& x, const float* square_norm, const float* cost, const int32_t* rank, int64_t n_internal,
-               const TrainParams& params, TrainStats& stats, Watch* watch)
+               const TrainParams& params, std::vector<TrainStats>& stats, Watch* watch)
       : plans_(plans), seeds_(seeds), rows_of_label_(rows_of_label), x_(x), cost_(cost), rank_(rank),
         n_internal_(n_internal), params_(params), solver_(params.solver), stats_(stats), watch_(watch),
         workers_(static_cast<size_t>(params.threads)), norms_(square_norm, square_norm + x.n_rows) {
@@ -137,9 +137,10 @@ class LevelTrainer {
     for (int64_t j = 0; j < lanes; ++j) job.bias[static_cast<size_t>(b * kBlock + j)] = bias[j] * params_.solver.bias;
     {
       std::lock_guard<std::mutex> lock(stats_mutex_);
-      stats_.passes += passes;
-      ++stats_.blocks;
-      if (passes >= params_.solver.max_iter) ++stats_.unfinished;
+      TrainStats& stats = stats_[job.place.level];
+      stats.passes += passes;
+      ++stats.blocks;
+      if (passes >= params_.solver.max_iter) ++stats.unfinished;
     }
     if (watch_ != nullptr) watch_->done += job.size_of_block;
     if (--job.blocks_left == 0)
@@ -168,7 +169,7 @@ class LevelTrainer {
   const int64_t n_internal_;
   const TrainParams& params_;
   SolverParams solver_;
-  TrainStats& stats_;
+  std::vector<TrainStats>& stats_;  // [level]
   Watch* watch_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::vector<ChunkParts>> chunks_;  // [level][chunk]
@@ -181,7 +182,8 @@ class LevelTrainer {
 std::vector<Level> train_levels(const std::vector<LevelPlan>& plans, std::vector<std::vector<int32_t>> child,
                                 const std::vector<uint64_t>& seeds, const CsrView& rows_of_label, const Examples& x,
                                 const float* square_norm, const float* cost, const int32_t* rank, int64_t n_internal,
-                                const TrainParams& params, TrainStats& stats, Watch* watch) {
+                                const TrainParams& params, std::vector<TrainStats>& stats, Watch* watch) {
+  stats.assign(plans.size(), {});
   LevelTrainer trainer(plans, seeds, rows_of_label, x, square_norm, cost, rank, n_internal, params, stats, watch);
   std::vector<std::vector<ChunkParts>> chunks = trainer.run();
   std::vector<Level> levels;

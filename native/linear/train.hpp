@@ -25,11 +25,11 @@ struct TrainStats {
 /// IN: plans of levels to train side by side, with child: what Level.child shall be, and a seed, for each; rows_of_label
 /// (labels × rows, a pattern); square_norm per row without the bias; cost per row or null; rank: internal number of each
 /// feature, -1 for one that no example has.
-/// `watch->done` counts, for each finished block of 16 children, the (row, label) pairs under its node, plus 1 (plus all
+/// OUT: statistics of each level. `watch->done` counts, for each finished block of 16 children, the (row, label) pairs under its node, plus 1 (plus all
 /// rows for one-vs-rest).
 std::vector<Level> train_levels(const std::vector<LevelPlan>& plans, std::vector<std::vector<int32_t>> child,
                                 const std::vector<uint64_t>& seeds, const CsrView& rows_of_label, const Examples& x,
                                 const float* square_norm, const float* cost, const int32_t* rank, int64_t n_internal,
-                                const TrainParams& params, TrainStats& stats, Watch* watch);
+                                const TrainParams& params, std::vector<TrainStats>& stats, Watch* watch);
 
 }  // namespace longtail

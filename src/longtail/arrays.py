@@ -51,11 +51,12 @@ def as_csr(x: Any, name: str, *, n_cols: int | None = None) -> CSR:
         csr = _rebuilt(csr, csr.indptr, csr.indices[:nnz], csr.data[:nnz])
     data = _as_float32(csr.data)
     indices = _as_int32(csr, name)
-    flaws = _flaws(csr.indptr, indices, data, csr.shape, name)
+    indptr = np.ascontiguousarray(csr.indptr)
+    flaws = _flaws(indptr, indices, data, csr.shape, name)
     if flaws & 4:
         _check_finite(data, name)
-    if data is not csr.data or indices is not csr.indices:
-        csr = _rebuilt(csr, csr.indptr, indices, data)
+    if data is not csr.data or indices is not csr.indices or indptr is not csr.indptr:
+        csr = _rebuilt(csr, indptr, indices, data)
     if flaws & 3:
         csr = csr.copy() if csr is x else csr
         csr.has_canonical_format = False
@@ -84,7 +85,7 @@ def _flaws(
     if len(indptr) != shape[0] + 1:
         raise DataError(f"{name} has {len(indptr)} row pointers, expected {shape[0] + 1}.")
     try:
-        return _native.csr_flaws(np.ascontiguousarray(indptr), indices, data, shape[1])
+        return _native.csr_flaws(indptr, indices, data, shape[1])
     except (ValueError, TypeError) as error:
         raise DataError(f"{name}: {error}") from None
 

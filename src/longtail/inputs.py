@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from .arrays import CSR
+from .arrays import CSR, as_features
 from .errors import DataError
 
 if TYPE_CHECKING:
@@ -50,10 +50,12 @@ def as_labels(y: Any, n_rows: int, names: Any = None) -> tuple[CSR, LabelSet | N
     elif isinstance(y, np.ndarray) and y.ndim == 2:
         if y.dtype.kind not in "fiub":
             raise DataError(f"Y must hold numbers. Got dtype {y.dtype} instead.")
-        matrix = label_matrix(sp.csr_matrix(y))
+        matrix = label_matrix(sp.csr_matrix(as_features(y, "Y")))
     elif isinstance(y, list | tuple) or hasattr(y, "tolist"):
         rows = y if isinstance(y, list | tuple) else y.tolist()
-        if isinstance(rows, list | tuple) and any(isinstance(row, str) for row in rows):
+        if not isinstance(rows, list | tuple):
+            raise DataError(f"Y must be a list of lists of label names. Got {type(y).__name__} instead.")
+        if any(isinstance(row, str) for row in rows):
             rows = [[row] if isinstance(row, str) else row for row in rows]  # one label per row, unwrapped
         by_name = _has_names(rows)
         matrix, found = encode(rows, labels)
@@ -117,10 +119,8 @@ def as_label_lists(value: Any, name: str, n_rows: int, n_labels: int, labels: La
 
 
 def _has_names(rows: Any) -> bool:
-    """Whether label lists hold names. What is no list is left for ``encode`` to complain about."""
-    if not isinstance(rows, Iterable):
-        raise DataError(f"Y must be a list of lists of label names. Got {type(rows).__name__} instead.")
-    return any(isinstance(item, str) for row in rows if isinstance(row, list | tuple | set) for item in row)
+    """Whether label lists hold names. A row that is no list is left for ``encode`` to complain about."""
+    return any(isinstance(item, str) for row in rows if isinstance(row, Iterable) for item in row)
 
 
 class _Ids:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from .errors import ParameterError
+from .params import Int
 
 __all__ = ["available_cores", "resolve_threads"]
 
@@ -35,8 +36,8 @@ def resolve_threads(threads: int | None) -> int:
     """None means all available cores; a number means that many."""
     if threads is None:
         return available_cores()
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1 or threads > _MANY:
+    if not Int(1, _MANY).accepts(threads):
         raise ParameterError(
             f"'threads' must be None or a whole number in [1, {_MANY}]. Got {threads!r} instead."
         )
-    return threads
+    return int(threads)

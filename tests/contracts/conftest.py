@@ -1,6 +1,19 @@
-"""Lets the contract classes import what they share (contract.py)."""
+"""Lets the contract classes import what they share (contract.py), and keeps their many folders off the disk."""
 
+import os
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder in memory where there is one: models are synced to the disk as they are saved, which is slow."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as path:
+        yield Path(path).resolve()

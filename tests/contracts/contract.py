@@ -25,7 +25,7 @@ import scipy.sparse as sp
 import longtail as lt
 from longtail import progress, store
 
-WORDS = "red green blue round square fast slow old new warm cold dark".split()
+WORDS = ["red", "green", "blue", "round", "square", "fast", "slow", "old", "new", "warm", "cold", "dark"]
 
 
 def matrix_problem(seed: int = 0, n: int = 120, d: int = 40, m: int = 24) -> tuple[Any, Any, Any]:
@@ -103,9 +103,9 @@ class Contract:
     storage: tuple[dict[str, Any], ...] = ({"weights": "f32"}, {"weights": "f16"}, {"weights": "int8"})
     # A parameter with a wrong value, and the words that follow "The '…' parameter of Model must be".
     wrong: tuple[tuple[str, Any, str], ...] = (
-        ("C", -1, "a number > 0"),
-        ("C", float("nan"), "a number > 0"),
-        ("C", "1", "a number > 0"),
+        ("C", -1, "a number in (0, 1000000.0]"),
+        ("C", float("nan"), "a number in (0, 1000000.0]"),
+        ("C", "1", "a number in (0, 1000000.0]"),
         ("loss", "hinge", "one of 'squared_hinge', 'logistic'"),
         ("threads", 0, "None or a whole number in [1, 4096]"),
         ("threads", 1.5, "None or a whole number in [1, 4096]"),
@@ -153,7 +153,7 @@ class Contract:
         assert "vectorizer__min_df" not in model.get_params(deep=False)
 
     def test_unknown_parameters(self) -> None:
-        with pytest.raises(lt.ParameterError, match="no parameter 'cc'. It has: .*loss"):
+        with pytest.raises(lt.ParameterError, match=r"no parameter 'cc'\. It has: .*loss"):
             self.make().set_params(cc=1)
         with pytest.raises(lt.ParameterError, match="no parameters of its own"):
             self.make().set_params(C__x=1)
@@ -180,6 +180,8 @@ class Contract:
         plain = self.make(C=0.5, seed=3, threads=1).fit(x, y)
         given = self.make(C=np.float32(0.5), seed=np.int64(3), threads=np.int32(1)).fit(x, y)
         same(plain.predict(queries, k=np.int64(3)), given.predict(queries, k=3))
+        for seed in (0, 2**63 - 1, np.int64(2**63 - 1)):
+            self.make(seed=seed).fit(x, y)
 
     # ---- before training
 
@@ -251,10 +253,22 @@ class Contract:
         expected = self.fitted().predict(queries)
         stored_zeros = y.copy().tolil().tocsr()
         stored_zeros = sp.csr_matrix(
-            (np.append(stored_zeros.data, 0), np.append(stored_zeros.indices, 23), [*y.indptr[:-1], y.nnz + 1]),
+            (
+                np.append(stored_zeros.data, 0),
+                np.append(stored_zeros.indices, 23),
+                [*y.indptr[:-1], y.nnz + 1],
+            ),
             shape=y.shape,
         )
-        for form in (y.tocsc(), y.tocoo(), y.toarray(), y.astype(bool), y.astype(int) * 7, sp.csr_array(y), stored_zeros):
+        for form in (
+            y.tocsc(),
+            y.tocoo(),
+            y.toarray(),
+            y.astype(bool),
+            y.astype(int) * 7,
+            sp.csr_array(y),
+            stored_zeros,
+        ):
             same(self.make().fit(x, form).predict(queries), expected)
         ids = [y[i].indices.tolist() for i in range(y.shape[0])]
         with_ids = self.make().fit(x, ids)
@@ -272,7 +286,10 @@ class Contract:
     def test_texts(self) -> None:
         texts, labels = text_problem()
         model = self.make().fit(texts, labels)
-        assert model.predict(["a red thing, and so cold"], k=2).names()[0] in (["RED", "COLD"], ["COLD", "RED"])
+        assert model.predict(["a red thing, and so cold"], k=2).names()[0] in (
+            ["RED", "COLD"],
+            ["COLD", "RED"],
+        )
         one = model.predict("a red thing, and so cold", k=2)
         assert len(one) == 1
         same(one, model.predict(("a red thing, and so cold",), k=2))
@@ -378,7 +395,9 @@ class Contract:
             with pytest.raises(lt.DataError, match=words):
                 model.predict(x)
         for k in (0, -1, 1.5, None, "5", True):
-            with pytest.raises(lt.ParameterError, match="'k' parameter of predict must be a whole number >= 1"):
+            with pytest.raises(
+                lt.ParameterError, match="'k' parameter of predict must be a whole number >= 1"
+            ):
                 model.predict(np.ones((1, 40)), k=k)
 
     @pytest.mark.parametrize(
@@ -442,7 +461,10 @@ class Contract:
             assert r.scores.dtype == np.float32
             assert (np.diff(r.scores, axis=1) <= 0).all()
             assert all(len(set(row)) == len(row) for row in r.labels.tolist())
-            same(r, lt.Ranking(full.labels[:, :k].copy(), full.scores[:, :k].copy()))
+            lt.Ranking(r.labels, r.scores)  # checks it, ties by rising label included
+            assert np.array_equal(r.scores, full.scores[:, :k])
+            last = full.scores[:, min(k, 24) - 1 : min(k, 24)]
+            assert np.array_equal((r.labels * (r.scores > last)), (full.labels * (full.scores > last))[:, :k])
         if self.probability:
             assert full.scores.min() >= 0
             assert full.scores.max() <= 1
@@ -493,7 +515,9 @@ class Contract:
         rest = [i for i in range(24) if i not in chosen]
         assert got(exclude=chosen, search="exact") == expected(lambda q: rest)
         assert got(exclude=[names[i] for i in chosen], search="exact") == expected(lambda q: rest)
-        assert got(exclude=per_row, search="exact") == expected(lambda q: [i for i in range(24) if i != q % 24])
+        assert got(exclude=per_row, search="exact") == expected(
+            lambda q: [i for i in range(24) if i != q % 24]
+        )
         assert got(exclude=list(range(24))) == [[]] * 70
         assert got(only=chosen, exclude=[3, 20]) == expected(lambda q: [8, 1])
 
@@ -505,7 +529,10 @@ class Contract:
                 ([24], f"{option}: Row 0 has label 24, expected 0 to 23"),
                 ([-1], f"{option}: Row 0 has label -1"),
                 (["a"], f"{option} has label names, but the model was trained without names"),
-                ([[1], [2]], f"{option} must have one list for all queries, or one for each of the 70. Got 2"),
+                (
+                    [[1], [2]],
+                    f"{option} must have one list for all queries, or one for each of the 70. Got 2",
+                ),
                 (sp.csr_matrix((70, 23)), f"{option} has 23 columns"),
                 ([1.5], option),
                 (1.5, option),
@@ -518,7 +545,7 @@ class Contract:
     def test_unknown_names_in_only(self) -> None:
         texts, labels = text_problem()
         model = self.make().fit(texts, labels)
-        with pytest.raises(lt.DataError, match="only.*'PURPLE'"):
+        with pytest.raises(lt.DataError, match=r"only.*'PURPLE'"):
             model.predict(texts, only=["RED", "PURPLE"])
         assert model.predict(texts[:1], only="RED").names() == [["RED"]]
 
@@ -534,7 +561,9 @@ class Contract:
         many = sp.vstack([queries] * 3).tocsr()
         same(one.predict(many, threads=1), one.predict(many, threads=3))
 
-    def test_instruction_sets_give_the_same_model(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_instruction_sets_give_the_same_model(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         x, y, queries = matrix_problem()
         monkeypatch.setenv("LONGTAIL_ISA", "portable")
         portable = self.make().fit(x, y)
@@ -571,7 +600,7 @@ class Contract:
         assert wrong == []
 
     def test_sample_weight(self, tmp_path: Path) -> None:
-        x, y, queries = matrix_problem()
+        x, y, _ = matrix_problem()
         weight = np.ones(120)
         weight[::3] = 0
         kept = np.flatnonzero(weight)
@@ -667,7 +696,12 @@ class Contract:
             store.write_folder(tmp_path / "bad", **parts)
             return tmp_path / "bad"
 
-        changes: list[dict[str, Any]] = [{"kind": "Checkpoint"}, {"kind": "Model"}, {"facts": {}}, {"arrays": {}}]
+        changes: list[dict[str, Any]] = [
+            {"kind": "Checkpoint"},
+            {"kind": "Model"},
+            {"facts": {}},
+            {"arrays": {}},
+        ]
         changes += [{"arrays": {n: a for n, a in good.arrays.items() if n != name}} for name in good.arrays]
         changes += [{"facts": {n: v for n, v in good.facts.items() if n != name}} for name in good.facts]
         changes += [
@@ -876,7 +910,7 @@ class Contract:
         )
         point = tmp_path / "point"
         own = self.make(**params).get_params(deep=False)
-        for wait in (0.0, 0.02, 0.05, 0.1, 0.2):
+        for wait in (0.0, 0.03, 0.1):
             with subprocess.Popen(
                 [sys.executable, "-c", code, str(tmp_path), type(expected).__name__, repr(own), str(point)],
                 stdout=subprocess.PIPE,

@@ -27,7 +27,7 @@ class TestLinearTree(Contract):
 
 class TestSeveralTrees(Contract):
     def make(self, **params: Any) -> Any:
-        return lt.LinearTree(**{"arity": 2, "max_leaf": 4, "trees": 3, **params})
+        return lt.LinearTree(**{"arity": 2, "max_leaf": 7, "trees": 3, **params})
 
 
 class TestMatchedNegatives(Contract):
@@ -45,7 +45,9 @@ class TestRawScores(Contract):
     probability = False
 
     def make(self, **params: Any) -> Any:
-        return lt.LinearTree(**{"arity": 4, "max_leaf": 3, "node_score": "raw", "label_score": "raw", **params})
+        return lt.LinearTree(
+            **{"arity": 4, "max_leaf": 3, "node_score": "raw", "label_score": "raw", **params}
+        )
 
 
 def test_raw_scores_of_several_trees_are_refused() -> None:

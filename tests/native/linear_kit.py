@@ -55,16 +55,23 @@ class Data:
 
 def train_level(data: Data, plan: LevelPlan, extra: Any = None, report: Any = None, **options: Any) -> Any:
     """(arrays, facts) of one level."""
-    given = {**SOLVER, "weights": "f32", "seed": 0, "threads": 1, **options}
-    return _native.linear.train_level(
-        plan.child_ptr,
-        plan.child,
-        plan.label_begin,
-        plan.label_end,
-        plan.order,
-        all_rows=plan.all_rows,
-        extra_ptr=None if extra is None else extra[0],
-        extra=None if extra is None else extra[1],
+    arrays, facts = train_levels(data, [plan], [extra], report, **options)
+    return arrays[0], facts[0]
+
+
+def train_levels(data: Data, plans: list[LevelPlan], extras: Any, report: Any = None, **options: Any) -> Any:
+    """(arrays, facts) of levels that are trained side by side."""
+    given = {**SOLVER, "weights": "f32", "threads": 1, **options}
+    seed = given.pop("seed", 0)
+    return _native.linear.train_levels(
+        [
+            (
+                *(plan.child_ptr, plan.child, plan.label_begin, plan.label_end, plan.order, plan.all_rows),
+                *((None, None) if extra is None else extra),
+                seed,
+            )
+            for plan, extra in zip(plans, extras, strict=True)
+        ],
         rows_ptr=data.rows_ptr,
         rows=data.rows,
         x_indptr=data.parts[0],

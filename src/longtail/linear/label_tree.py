@@ -189,7 +189,7 @@ class LinearTree(LinearRanker):
                 embeddings,
                 arity=self.arity,
                 max_leaf=self.max_leaf,
-                seed=self.seed + t,
+                seed=(int(self.seed) + t) % 2**63,
                 threads=resolve_threads(self.threads),
             )
             if checkpoint is not None:

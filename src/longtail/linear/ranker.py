@@ -31,7 +31,6 @@ __all__ = ["WEIGHT_BYTES", "LinearRanker"]
 WEIGHT_BYTES = {"f32": 4, "f16": 2, "int8": 1}
 # What each of several trees hands to the average: its best labels, at least this many.
 PER_TREE = 100
-ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
 
 _PREDICT_CONSTRAINTS: dict[str, Check] = {
     "k": Int(1),
@@ -40,6 +39,7 @@ _PREDICT_CONSTRAINTS: dict[str, Check] = {
     "threads": Nullable(Int(1, 4096)),
 }
 _SEARCH_PARAMS = ("beam", "node_score", "label_score", "hinge_power", "threads")
+ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
 
 _LEVEL_ARRAYS = (
     "child_ptr",
@@ -153,12 +153,12 @@ class LinearRanker(Model):
                 levels,
                 data,
                 settings,
-                _tree_seed(self.seed, t),
+                _tree_seed(int(self.seed), t),
                 None if point is None else _Steps(point, t),
             )
             trees.append(arrays)
             total = {key: total[key] + stats[key] for key in total}
-        # Only now does the model change: one that was stopped before is as it was.
+        # Only now does the model change: one whose training was stopped is as it was.
         self._take(Forest(trees, data.rank, data.n_internal, y.shape[1], self.weights), deep=False)
         self.training_stats_ = total
         for name, value in learnt.items():
@@ -431,7 +431,7 @@ class LinearRanker(Model):
             for t, n in enumerate(counts)
         ]
         rank = arrays["features.rank"]
-        if rank.shape != (self.n_features_in_,):
+        if rank.shape != (self.n_features_in_,) or rank.dtype != np.int32:
             raise ModelError("the feature numbers do not fit the features.")
         stats = facts.get("training")
         if not isinstance(stats, dict):

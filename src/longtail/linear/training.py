@@ -120,18 +120,18 @@ def train_levels(
         steps = [f"{name}-level{depth}" for depth in range(first, last)]
         if checkpoint is not None and all(step in checkpoint for step in steps):
             found = [checkpoint.get(step) for step in steps]
-            arrays, facts = [part for part, _ in found], found[0][1]
+            arrays, facts = [part for part, _ in found], [fact for _, fact in found]
         else:
             extra = _matched_rows(levels, data, settings) if settings.matched and first > 0 else None
             depths = f"{first + 1}" if last == first + 1 else f"{first + 1} to {last}"
             title = f"train {name}, level {depths} of {len(plans)}"
             arrays, facts = _train(title, plans[first:last], data, settings, seed + first, extra)
             if checkpoint is not None:
-                for step, part in zip(steps, arrays, strict=True):
-                    checkpoint.put(step, part, facts)
+                for step, part, fact in zip(steps, arrays, facts, strict=True):
+                    checkpoint.put(step, part, fact)
         levels.extend(arrays)
         for key in stats:
-            stats[key] += int(facts[key])
+            stats[key] += sum(int(fact[key]) for fact in facts)
     return levels, stats
 
 
@@ -154,7 +154,7 @@ def _train(
     settings: SolverSettings,
     seed: int,
     extra: tuple[Any, Any] | None,
-) -> tuple[list[Arrays], dict[str, int]]:
+) -> tuple[list[Arrays], list[dict[str, int]]]:
     indptr, indices, values = data.parts
     total = sum(int(plan.sizes(data.frequency, data.x.shape[0]).sum()) for plan in plans)
     none = (None, None)
