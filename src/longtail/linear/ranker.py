@@ -18,7 +18,8 @@ from ..model import Model
 from ..params import Check, Choice, Int, Nullable, Real, check
 from ..progress import message
 from ..threads import resolve_threads
-from .explanation import Explanation, Step
+from .explaining import Explainer, ScoreKinds
+from .explanation import Explanation
 from .memory import MemoryEstimate, MemoryWarning, estimate
 from .plan import LevelPlan
 from .training import Arrays, Examples, Forest, SolverSettings, train_levels
@@ -286,32 +287,10 @@ class LinearRanker(Model):
             raise DataError(f"explain takes one row. Got {features.shape[0]}.")
         check("explain", {"top": Int(1)}, {"top": top})
         wanted = self._label_id(label)
-        value_of = _row_values(features)
-        original = np.full(self.forest_.n_internal, -1, dtype=np.int64)
-        used = np.flatnonzero(self.forest_.rank >= 0)
-        original[self.forest_.rank[used]] = used
         names = None if self.vectorizer_ is None else self.vectorizer_.get_feature_names_out()
-        paths = [
-            [
-                self._step(t, place, value_of, original, names, top)
-                for place in self._predictor.path(t, wanted)
-            ]
-            for t in range(len(self.forest_.trees))
-        ]
-        score = float(np.mean([np.prod([step.probability for step in path]) for path in paths]))
-        if "raw" in (self._search_defaults()[1], self.label_score):
-            score = self._raw_score(paths[0])
+        kinds = ScoreKinds(self._search_defaults()[1], self.label_score, int(self.hinge_power))
+        paths, score = Explainer(self.forest_, self._predictor, kinds).explain(features, wanted, top, names)
         return Explanation(wanted_name(self.labels_, wanted), score, paths)
-
-    def _raw_score(self, path: list[Step]) -> float:
-        node_score = self._search_defaults()[1]
-        kinds = [node_score] * (len(path) - 1) + [self.label_score]
-        return float(
-            sum(
-                step.margin if kind == "raw" else np.log(max(step.probability, 1e-300))
-                for step, kind in zip(path, kinds, strict=True)
-            )
-        )
 
     def _label_id(self, label: str | int) -> int:
         if isinstance(label, str):
@@ -327,45 +306,6 @@ class LinearRanker(Model):
                 f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead."
             )
         return int(label)
-
-    def _step(
-        self, t: int, place: tuple[int, int, int], value_of: Any, original: Any, names: Any, top: int
-    ) -> Step:
-        level, chunk, child = place
-        internal, weights, bias = self._predictor.child_weights(t, level, chunk, child)
-        ids = original[internal]
-        parts = [
-            (int(f), float(w) * value_of[f])
-            for f, w in zip(ids.tolist(), weights, strict=True)
-            if f in value_of
-        ]
-        margin = bias + sum(part for _, part in parts)
-        arrays = self.forest_.trees[t][level]
-        is_label = arrays["child"][arrays["child_ptr"][chunk] + child] < 0
-        kind = self.label_score if is_label else self._search_defaults()[1]
-        parts.sort(key=lambda part: -abs(part[1]))
-        return Step(
-            depth=level,
-            n_labels=1 if is_label else self._labels_under(t, level, chunk, child),
-            margin=margin,
-            probability=_probability(margin, kind, self.hinge_power),
-            bias=float(bias),
-            contributions=[(str(f) if names is None else str(names[f]), part) for f, part in parts[:top]],
-        )
-
-    def _labels_under(self, t: int, level: int, chunk: int, child: int) -> int:
-        arrays = self.forest_.trees[t][level]
-        children = arrays["child"][arrays["child_ptr"][chunk] + child :][:1]
-        n = 0
-        for deeper in range(level, len(self.forest_.trees[t])):
-            n += int((children < 0).sum())
-            inner = children[children >= 0]
-            if len(inner) == 0 or deeper + 1 == len(self.forest_.trees[t]):
-                break
-            following = self.forest_.trees[t][deeper + 1]
-            ptr = following["child_ptr"]
-            children = np.concatenate([following["child"][ptr[c] : ptr[c + 1]] for c in inner])
-        return n
 
     def to_weights(self, weights: str) -> Any:
         """The same model with weights stored as "f32", "f16" or "int8"."""
@@ -468,17 +408,3 @@ def wanted_name(labels: Any, label: int) -> str:
 def _tree_seed(seed: int, tree: int) -> int:
     # Levels add their depth: trees stay clear of each other's seeds.
     return seed + tree * 1_000_003
-
-
-def _row_values(features: Features) -> dict[int, float]:
-    if is_sparse(features):
-        return dict(zip(features.indices.tolist(), features.data.tolist(), strict=True))
-    return {f: float(v) for f, v in enumerate(features[0]) if v != 0}
-
-
-def _probability(margin: float, kind: str, power: int) -> float:
-    if kind == "raw":
-        return margin
-    if kind == "sigmoid":
-        return float(1 / (1 + np.exp(-margin))) if margin > -700 else 0.0
-    return float(np.exp(-(max(0.0, 1.0 - margin) ** power)))
