@@ -111,6 +111,18 @@ def test_inspect_model(run, texts):
         assert words in shown
 
 
+def test_inspect_names_the_biggest_nodes(run, texts, tmp_path):
+    args = ("train", texts / "train.jsonl", "-m", tmp_path / "m", "-q", "-s", "arity=2", "-s", "max_leaf=2")
+    assert run(*args).exit_code == 0
+    nodes = json.loads(run("inspect", tmp_path / "m", "--json").stdout)["trees"][0]["biggest_nodes"]
+    first = [node for node in nodes if node["depth"] == 1]
+    assert sum(node["labels"] for node in first) == 10
+    assert first[0]["uses"] >= first[1]["uses"]
+    assert sum(node["uses"] for node in first) == 600  # two labels a row
+    assert "tool" in first[0]["such_as"] + first[1]["such_as"]
+    assert "biggest nodes" in run("inspect", tmp_path / "m").stdout
+
+
 def test_inspect_model_of_vectors_without_tree(run, vectors, tmp_path):
     assert run("train", vectors / "train.svm", "-m", tmp_path / "m", "-c", "OneVsRest", "-q").exit_code == 0
     result = run("inspect", tmp_path / "m")
