@@ -300,6 +300,8 @@ class Outputs:
     def open(self, path: str | os.PathLike[str]) -> Any:
         """A binary file to write to, compressed when the name ends in .gz or .zst."""
         final = Path(path)
+        if final.exists() and not final.is_file():
+            raise DataError("is not a regular file, so it cannot be replaced.", path=path)
         temporary = final.with_name(f".{final.name}.{secrets.token_hex(6)}.tmp")
         try:
             raw = open(temporary, "xb")  # noqa: SIM115 (closed by commit or discard)
