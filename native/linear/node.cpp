@@ -1,6 +1,6 @@
 #include "linear/node.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 #include "core/bits.hpp"
 #include "core/random.hpp"
@@ -68,8 +68,7 @@ void NodeScratch::compact(const Examples& x, const float* square_norm, const flo
     for (int64_t f = 0; f < x.n_features; ++f) features.push_back(static_cast<int32_t>(f));
     out.value.resize(n * static_cast<size_t>(x.n_features));
     for (size_t i = 0; i < n; ++i)
-      std::memcpy(out.value.data() + i * static_cast<size_t>(x.n_features), x.values + rows[i] * x.n_features,
-                  static_cast<size_t>(x.n_features) * sizeof(float));
+      std::copy_n(x.values + rows[i] * x.n_features, x.n_features, out.value.data() + i * static_cast<size_t>(x.n_features));
     out.n_features = static_cast<int32_t>(x.n_features);
     return;
   }
@@ -96,7 +95,7 @@ void NodeScratch::compact(const Examples& x, const float* square_norm, const flo
       }
       out.index[q] = static_cast<uint32_t>(local);
     }
-    std::memcpy(out.value.data() + out.row_ptr[i], x.sparse.data + begin, static_cast<size_t>(end - begin) * sizeof(float));
+    std::copy_n(x.sparse.data + begin, end - begin, out.value.data() + out.row_ptr[i]);  // may copy nothing to nowhere
     out.row_ptr[i + 1] = static_cast<int64_t>(q);
   }
   for (const int32_t f : features) local_feature_[static_cast<size_t>(f)] = -1;

@@ -113,8 +113,8 @@ class Model(Parametrized, ABC):
             if len(rows) == 0:
                 raise DataError("sample_weight is 0 for every row.")
             x, y, weight = x[rows], y[rows], weight[rows]
-        frequencies = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
         self._fit(x, y, weight, checkpoint)
+        frequencies = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
         self.vectorizer_ = vectorizer
         self.labels_ = names
         self.n_labels_ = y.shape[1]

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +95,10 @@ LINES = [
     ("csv", b"te\xe9t,labels\n", {}, 1, "not valid UTF-8"),
     ("csv", b'text,labels\n"' + b"a\n" * 200, {"max_line": 64, "block_bytes": 16}, 2, "longer than 64"),
     ("tsv", b"text\tlabels\na\tb\tc\n", {}, 2, "expected 2 columns"),
+    ("csv", b"text,labels\ra,b\rc,d\r", {}, 1, "bare carriage return"),
+    ("csv", b"text,labels\ra,b\rc,d\r\n", {}, 1, "bare carriage return"),
+    ("tsv", b"text\rone\rtwo", {}, 1, "bare carriage return"),
+    ("jsonl", b"\x1f\x8b", {}, 1, "truncated"),
     ("text", b"fine\nbad \xff\n", {}, 2, "not valid UTF-8"),
     ("text", b"\xff\xfea\x00\n\x00", {}, 1, 'encoding="utf-16"'),
 ]  # fmt: skip
@@ -226,6 +232,25 @@ def test_encodings() -> None:
     assert data.load(io.BytesIO(b"caf\xe9\n"), "text", errors="ignore").texts == ["caf"]
     with pytest.raises(DataError, match="not valid ascii"):
         data.load(io.BytesIO(b"caf\xe9\n"), "text", encoding="ascii")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_pipes_are_read_once(tmp_path: Path) -> None:
+    content = b'{"text": "a", "labels": ["b"]}\n' * 3
+
+    def pipe(name: str) -> Path:
+        os.mkfifo(tmp_path / name)
+        threading.Thread(target=(tmp_path / name).write_bytes, args=(content,), daemon=True).start()
+        return tmp_path / name
+
+    assert data.load(pipe("a.jsonl")).n_rows == 3
+    assert data.load(pipe("b"), format="jsonl").n_rows == 3
+    os.mkfifo(tmp_path / "c")
+    with pytest.raises(ParameterError, match=r"'format' parameter must be given for .*no regular file"):
+        data.load(tmp_path / "c")
+    with pytest.raises(DataError, match="twice, which needs a regular file"):
+        data.convert(pipe("d"), tmp_path / "out.csv", format="jsonl")
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_missing_files_and_formats(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import longtail.data as data
 from longtail.data import Dataset
+from longtail.errors import DataError
 from longtail.labels import LabelSet
 
 FEATURE_FILES = [
@@ -57,6 +58,29 @@ def test_texts_without_labels(name: str, named_texts: Dataset, same: Any, tmp_pa
     plain = Dataset(texts=named_texts.texts)
     data.save(plain, tmp_path / name)
     same(plain, data.load(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["a.txt", "folder"])
+def test_a_text_may_begin_with_a_byte_order_mark(name: str, same: Any, tmp_path: Path) -> None:
+    plain = Dataset(texts=["\ufeffone", "\ufefftwo"])
+    data.save(plain, tmp_path / name, format="text" if name == "a.txt" else None)
+    same(plain, data.load(tmp_path / name))
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [(name, where) for name in ("a.jsonl", "a.csv", "a.parquet") for where in ("text", "label")]
+    + [("a.txt", "text")],
+)
+def test_what_is_not_unicode_is_not_written(name: str, where: str, tmp_path: Path) -> None:
+    if where == "text":
+        bad = Dataset(texts=["fine"] * 20_000 + ["\ud800"])  # seen when much is written already
+    else:
+        bad = Dataset(texts=["fine"], Y=sp.csr_matrix([[1.0]]), labels=LabelSet(["\udfff"]))
+    with pytest.raises(DataError, match=f"{name}: a text cannot be written as UTF-8"):
+        data.save(bad, tmp_path / name, format="text" if name == "a.txt" else None)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_folder_of_texts(make: Any, same: Any, tmp_path: Path) -> None:

@@ -65,6 +65,11 @@ def detect(source: Source) -> str:
         by_name = format_of_name(path)
         if by_name is not None:
             return by_name
+        if not path.is_file():
+            raise ParameterError(
+                f"The 'format' parameter must be given for {path}, which is no regular file: looking into it "
+                "would take away what it begins with."
+            )
         with open_input(source) as file:
             return of_content(file.read(_HEAD), name_of(source))
     raise ParameterError("The 'format' parameter must be given for standard input and open files.")

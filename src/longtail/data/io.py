@@ -221,8 +221,11 @@ def _must_count(reader: Reader, out: str, first: Chunk) -> bool:
 
 def _count(source: Source, kind: str, options: ReadOptions) -> Reader:
     """A reader that has read everything: it knows its sizes."""
-    if not isinstance(source, (str, os.PathLike)) or os.fspath(source) == "-":
-        raise DataError("this conversion reads its source twice, which needs a file.")
+    readable_again = isinstance(source, (str, os.PathLike)) and (
+        Path(source).is_file() or Path(source).is_dir()
+    )
+    if not readable_again or os.fspath(source) == "-":  # type: ignore[arg-type]
+        raise DataError("this conversion reads its source twice, which needs a regular file.")
     counter = open_reader(source, kind, options)
     try:
         for _ in counter.chunks():

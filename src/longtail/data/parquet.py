@@ -297,17 +297,21 @@ class ParquetWriter(Writer):
             ]
         self._schema = pa.schema(fields)
         self._writer = pa.parquet.ParquetWriter(self.files.open(self.path), self._schema, compression="zstd")
+        self.files.on_discard(self._writer.close)
 
     def write(self, chunk: Chunk) -> None:
         """Rows."""
         pa = self._pa
         columns: list[Any] = []
-        if chunk.texts is not None:
-            columns.append(pa.array(chunk.texts, pa.string()))
-        if chunk.y is not None:
-            columns.append(
-                pa.array(label_names_of(chunk.y, self.facts), self._schema.field(len(columns)).type)
-            )
+        try:
+            if chunk.texts is not None:
+                columns.append(pa.array(chunk.texts, pa.string()))
+            if chunk.y is not None:
+                columns.append(
+                    pa.array(label_names_of(chunk.y, self.facts), self._schema.field(len(columns)).type)
+                )
+        except UnicodeEncodeError as error:
+            raise DataError(f"a text cannot be written as UTF-8: {error.reason}.", path=self.path) from None
         if chunk.x is not None:
             offsets = pa.array(chunk.x.indptr().astype(np.int32), pa.int32())
             columns.append(pa.ListArray.from_arrays(offsets, pa.array(chunk.x.ids, pa.int32())))

@@ -9,6 +9,7 @@ import os
 import secrets
 import sys
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -54,6 +55,10 @@ class Inputs:
         self._ready = b""
         try:
             self._look()
+        except DataError as error:
+            self.close()
+            told = str(error).removeprefix(f"{self.name}: ")
+            raise error if error.line is not None else DataError(told, path=self.name, line=1) from None
         except BaseException:
             self.close()
             raise
@@ -296,6 +301,11 @@ class Outputs:
 
     def __init__(self) -> None:
         self._files: list[tuple[Path, Path, Any, Any]] = []
+        self._enders: list[Callable[[], object]] = []
+
+    def on_discard(self, end: Callable[[], object]) -> None:
+        """Has a writer of another library closed while its file is still open, when the block fails."""
+        self._enders.append(end)
 
     def open(self, path: str | os.PathLike[str]) -> Any:
         """A binary file to write to, compressed when the name ends in .gz or .zst."""
@@ -332,6 +342,10 @@ class Outputs:
 
     def discard(self) -> None:
         """Removes what has been written."""
+        for end in self._enders if self._files else ():
+            with suppress(Exception):
+                end()
+        self._enders.clear()
         for _, temporary, raw, _ in self._files:
             with suppress(OSError, ValueError):
                 raw.close()

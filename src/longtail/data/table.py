@@ -45,8 +45,11 @@ class TableReader(Reader):
                 columns, consumed = found
                 if columns is None:
                     raise self._lines.error(0, consumed)
-                lines = int((block[:consumed] == 10).sum())
-                self._lines.consume(consumed, lines)
+                header = block[:consumed].tobytes()
+                if b'"' not in header and b"\r" in header.removesuffix(b"\n").removesuffix(b"\r"):
+                    message = "lines end in a bare carriage return. Expected line feeds, alone or after one."
+                    raise DataError(message, path=self.name, line=1)
+                self._lines.consume(consumed, header.count(b"\n"))
                 return [str(column).strip() for column in columns]
             longer = True
         message = "a quote of the header is never closed." if self._lines.left() else "the file is empty."

@@ -69,6 +69,8 @@ def lines_of(texts: list[str], first_row: int, path: str) -> bytes:
             "Use JSON lines.",
             path=path,
         )
+    if not first_row and joined.startswith("\ufeff"):
+        joined = "\ufeff" + joined  # readers take one off as the file's byte order mark
     try:
         return joined.encode()
     except UnicodeEncodeError as error:

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import Features, is_sparse
+from ..errors import DataError
 from .plan import LANES, LevelPlan
 
-__all__ = ["MemoryEstimate", "MemoryWarning", "estimate", "free_memory", "human_bytes"]
+__all__ = ["MemoryEstimate", "MemoryWarning", "check_room", "estimate", "free_memory", "human_bytes"]
 
 
 class MemoryWarning(UserWarning):
@@ -65,6 +66,20 @@ def free_memory() -> int | None:
     if free is None and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return free
+
+
+def check_room(n_labels: int, n_features: int, threads: int) -> None:
+    """A DataError when not even what any training holds of every label and every feature fits into memory.
+
+    That is the offsets of each label's rows and embedding, its place in the tree, its count and its rank (at least 32
+    bytes), and a number per feature in each thread. Files that promise billions of labels get here.
+    """
+    least, free = 32 * n_labels + 4 * n_features * threads, free_memory()
+    if free is not None and least > free:
+        raise DataError(
+            f"Training with {n_labels:,} labels and {n_features:,} features needs {human_bytes(least)} at the very "
+            f"least, and {human_bytes(free)} are free."
+        )
 
 
 def estimate(

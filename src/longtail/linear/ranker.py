@@ -20,7 +20,7 @@ from ..progress import message
 from ..threads import resolve_threads
 from .explaining import Explainer, ScoreKinds
 from .explanation import Explanation
-from .memory import MemoryEstimate, MemoryWarning, estimate
+from .memory import MemoryEstimate, MemoryWarning, check_room, estimate
 from .plan import LevelPlan
 from .training import Arrays, Examples, Forest, SolverSettings, train_levels
 
@@ -140,6 +140,7 @@ class LinearRanker(Model):
         self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
     ) -> None:
         threads = resolve_threads(self.threads)
+        check_room(y.shape[1], x.shape[1], threads)
         point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
         plans, learnt = self._plans(x, y, point)
         data = Examples(x, y, sample_weight, threads)
