@@ -6,6 +6,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 FUZZ_CASES ?= 100000
+BENCH ?=
+BENCH_DATA ?= ../shared/data
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 SHELL = /bin/bash
@@ -15,10 +17,10 @@ SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src nati
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test develop lint format docs docs-serve sdist sanitize clean
+.PHONY: help demo test develop lint format bench bench-publish docs docs-serve sdist sanitize clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.stamp-package  ## install, train on the packaged data set, print metrics and predictions
 	@$(BIN)/longtail demo
@@ -45,6 +47,12 @@ docs: $(VENV)/.stamp-package $(VENV)/.stamp-docs  ## build the documentation int
 
 docs-serve: $(VENV)/.stamp-package $(VENV)/.stamp-docs  ## show the documentation at http://localhost:8000 while you write
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+bench: $(VENV)/.stamp-package  ## longtail beside its peers, each in its own environment; BENCH="--help" lists options
+	LONGTAIL_BENCH_DATA="$(BENCH_DATA)" $(BIN)/python -m benchmarks.side_by_side.run $(BENCH)
+
+bench-publish: $(VENV)/.stamp-package $(VENV)/.stamp-bench  ## keep what make bench found in benchmarks/results and docs/performance.md
+	$(BIN)/python -m benchmarks.side_by_side.publish
 
 sdist: $(VENV)/.stamp-build  ## pack the sources into dist/, build a wheel from the pack and try it in a new environment
 	scripts/check_sdist.sh $(BIN)/python
@@ -77,6 +85,10 @@ $(VENV)/.stamp-package: $(SOURCES) $(VENV)/.stamp-build
 # longtail is installed by now: these add what its extras need.
 $(VENV)/.stamp-test: pyproject.toml | $(VENV)/.stamp-package
 	@$(PIP) install "longtail[test]"
+	@touch $@
+
+$(VENV)/.stamp-bench: pyproject.toml | $(VENV)/.stamp-package
+	@$(PIP) install "longtail[bench]"
 	@touch $@
 
 $(VENV)/.stamp-docs: pyproject.toml | $(VENV)/.stamp-package

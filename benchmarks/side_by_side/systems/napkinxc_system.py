@@ -1,0 +1,55 @@
+"""napkinXC's probabilistic label tree, with its loss set to the one that the others use."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar
+
+from napkinxc.models import PLT
+
+from .base import ARITY, BEAM, MAX_ITER, MAX_LEAF, THRESHOLD, TOL, TOP, C, System, lists_of_pairs
+
+
+class NapkinXC(System):
+    settings: ClassVar = {
+        "model": "PLT",
+        "arity": ARITY,
+        "max_leaves": MAX_LEAF,
+        "loss": "l2",
+        "liblinear_c": C,
+        "liblinear_eps": TOL,
+        "liblinear_max_iter": MAX_ITER,
+        "weights_threshold": THRESHOLD,
+        "tree_search_type": "beam",
+        "beam_search_width": BEAM,
+    }
+
+    def version(self) -> str:
+        return version("napkinxc")
+
+    def _new(self, folder: Path, threads: int) -> PLT:
+        settings = {name: value for name, value in self.settings.items() if name != "model"}
+        return PLT(str(folder), seed=0, threads=threads, **settings)
+
+    def train(self, data: Any, threads: int, folder: Path) -> dict[str, float]:
+        self._new(folder, threads).fit(*data)  # writes the model
+        return {}
+
+    def save(self, folder: Path) -> None: ...
+
+    def load(self, folder: Path) -> None:
+        self._models = {threads: self._new(folder, threads) for threads in (1, 2)}
+        self._models[1].load()
+
+    def batch(self, rows: Any, threads: int) -> Any:
+        return self._models[threads].predict_proba(rows, top_k=TOP)
+
+    def single(self, row: Any) -> Any:
+        return self._models[1].predict_proba(row, top_k=TOP)
+
+    def lists(self, answer: Any, n_rows: int) -> tuple[Any, Any]:
+        return lists_of_pairs(answer)
+
+
+make = NapkinXC
