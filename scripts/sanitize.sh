@@ -13,12 +13,12 @@ if [ "$(uname)" != Linux ]; then
 fi
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 pip=("$venv/bin/python" -m pip --quiet --disable-pip-version-check)
-"${pip[@]}" install "scikit-build-core>=0.11" "nanobind>=2.4" hypothesis pytest
+"${pip[@]}" install "scikit-build-core>=0.11" "nanobind>=2.4"
 "$venv/bin/python" -c 'from scikit_build_core.build import get_requires_for_build_wheel as r; print(*r(), sep="\n")' \
   > "$venv/build-requires.txt"
 "${pip[@]}" install -r "$venv/build-requires.txt"
 echo "Compiling longtail with sanitizers ..."
-LONGTAIL_SANITIZE=ON "${pip[@]}" install --no-build-isolation -C build-dir=build/sanitize .
+LONGTAIL_SANITIZE=ON "${pip[@]}" install --no-build-isolation -C build-dir=build/sanitize ".[parquet,zstd]"
 
 # Python itself is not instrumented: the run-time library comes first, and Python's own leaks are not our subject.
 preload=$("$cxx" -print-file-name=libasan.so):$("$cxx" -print-file-name=libubsan.so)

@@ -1,4 +1,6 @@
 // longtail._native.linear: training of one level of a tree, and the predictor.
+#include <cmath>
+
 #include "core/python.hpp"
 #include "linear/features.hpp"
 #include "linear/predictor.hpp"
@@ -152,6 +154,10 @@ nb::tuple train(nb::list plans, nb::object rows_ptr, In<int32_t> rows, nb::objec
   }
 
   TrainParams params;
+  if (!(c >= 0.0f) || !std::isfinite(c) || !(bias >= 0.0f) || !std::isfinite(bias) || !(tol >= 0.0f) || max_iter < 1)
+    throw std::invalid_argument("c, bias and tol must be numbers >= 0, max_iter at least 1");
+  // Chunks count on this: the lanes past a node's last child are 0, and never above the threshold.
+  if (!(threshold >= 0.0f)) throw std::invalid_argument("threshold must not be negative");
   if (loss != "squared_hinge" && loss != "logistic") throw std::invalid_argument("unknown loss " + loss);
   params.solver = {loss == "logistic" ? Loss::logistic : Loss::squared_hinge, bias, tol, max_iter};
   params.c = c;

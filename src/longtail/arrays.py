@@ -45,7 +45,7 @@ def as_csr(x: Any, name: str, *, n_cols: int | None = None) -> CSR:
     kind = np.dtype(x.dtype).kind
     if kind not in "fiub":
         raise DataError(f"{name} must hold numbers. Got dtype {x.dtype} instead.")
-    csr = x if x.format == "csr" else x.tocsr()
+    csr = x if x.format == "csr" else _converted(x, name)
     if len(csr.indptr) and len(csr.indices) > csr.indptr[-1] >= 0:  # SciPy allows room behind the last entry
         nnz = int(csr.indptr[-1])
         csr = _rebuilt(csr, csr.indptr, csr.indices[:nnz], csr.data[:nnz])
@@ -64,6 +64,53 @@ def as_csr(x: Any, name: str, *, n_cols: int | None = None) -> CSR:
         csr.sum_duplicates()
         _check_finite(csr.data, name)
     return csr
+
+
+def _converted(x: Any, name: str) -> CSR:
+    """CSR of another format. SciPy's conversions trust their input and would write anywhere: it is checked before."""
+    if x.format in ("csc", "bsr"):
+        dimensions = 1 if x.format == "csc" else 3
+        if x.data.ndim != dimensions or (dimensions == 3 and 0 in x.data.shape[1:]):
+            raise DataError(f"{name}: the {x.format} matrix has values of shape {x.data.shape}.")
+        lines, across = (1, 0) if x.format == "csc" else (0, 1)
+        block = x.blocksize if x.format == "bsr" else (1, 1)
+        _check_compressed(x, x.shape[lines] // block[lines], x.shape[across] // block[across], name)
+    elif x.format == "coo":
+        for ids, size, what in zip((x.row, x.col), x.shape, ("row", "column"), strict=True):
+            if len(ids) != len(x.data):
+                raise DataError(f"{name} has {len(ids)} {what} ids, but {len(x.data)} values.")
+            _check_ids(ids, size, f"{name} has {what}")
+    try:
+        return x.tocsr()
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise DataError(f"{name} is not a sound {x.format} matrix: {error}.") from None
+
+
+def _check_compressed(x: Any, n_lines: int, n_ids: int, name: str) -> None:
+    """The parts of a CSC or BSR matrix of so many columns or block rows, whose ids are below n_ids."""
+    starts = x.indptr
+    if starts.dtype.kind not in "iu":
+        raise DataError(
+            f"{name}: the {x.format} matrix has an indptr of {starts.dtype}, expected whole numbers."
+        )
+    if len(starts) != n_lines + 1 or starts[0] != 0 or (starts[1:] < starts[:-1]).any():
+        raise DataError(
+            f"{name}: the indptr of the {x.format} matrix does not rise from 0 in {n_lines + 1} steps."
+        )
+    stored = min(len(x.indices), len(x.data))
+    if starts[-1] > stored:
+        raise DataError(
+            f"{name}: the {x.format} matrix has {stored} entries, its indptr promises {starts[-1]}."
+        )
+    _check_ids(x.indices[: starts[-1]], n_ids, f"{name}: the {x.format} matrix has index")
+
+
+def _check_ids(ids: npt.NDArray[Any], size: int, what: str) -> None:
+    if ids.dtype.kind not in "iu":
+        raise DataError(f"{what} numbers of {ids.dtype}, expected whole numbers.")
+    if len(ids) and (ids.min() < 0 or ids.max() >= size):
+        at = int(np.flatnonzero((ids < 0) | (ids >= size))[0])
+        raise DataError(f"{what} {ids[at]}, expected 0 to {size - 1}.")
 
 
 def _as_int32(csr: CSR, name: str) -> npt.NDArray[np.int32]:

@@ -328,6 +328,8 @@ def _as_lists(
         raise DataError(f"scores has shape {values.shape}, expected {ids.shape} as labels.")
     if values.dtype.kind not in "fiu" and values.size:
         raise DataError(f"scores must be numbers. Got dtype {values.dtype} instead.")
+    if not ids.size:
+        return np.empty(ids.shape, np.int32), np.empty(ids.shape, np.float32)
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(ids, np.int32), np.ascontiguousarray(values, np.float32)
 

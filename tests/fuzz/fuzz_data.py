@@ -1,5 +1,8 @@
 """Mutated files of every format: each must give a Dataset or a DataError, never anything else.
 
+Some are files on a disk, whose format is told by name or content, or folders of several files; these are converted to
+other formats too, and what was written must be read again, the same.
+
 python tests/fuzz/fuzz_data.py 100000 1
 """
 
@@ -7,13 +10,16 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import random
 import struct
 import sys
+import tempfile
 import time
 import warnings
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +28,7 @@ import scipy.sparse as sp
 import longtail.data as data
 from longtail.errors import DataError, MissingExtraError
 
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # no waiting for a disk
 XMC = b"4 7 5\n0,3 0:0.5 2:1.25 6:3\n1 1:1e-3\n 3:0.25 4:-7\n4,2,2 5:1 5:2 1:9\n"
 PAIR_X = b"3 6\n0:1.5 5:2\n\n3:0.25\n"
 PAIR_Y = b"3 4\n0:1 3:1\n2:0.5\n\n"
@@ -171,13 +178,82 @@ def make_case(rng: random.Random, parquet: bytes | None) -> tuple[bytes | None, 
     return content, lambda: data.load(io.BytesIO(content), format, **options)
 
 
+NAMES = {
+    "a.xmc": XMC, "a.txt": XMC, "b.txt": SVMLIGHT, "c.txt": TEXT, "a.svm": SVMLIGHT, "a.jsonl": JSONL,
+    "b.json": JSONL_FEATURES, "a.csv": CSV, "a.tsv": TSV, "noname": JSONL, "a.dat": SVMLIGHT,
+}  # fmt: skip
+TARGETS = ["o.xmc", "o.svm", "o.npz", "o.jsonl", "o.csv", "o.tsv.gz", "o.parquet", "folder", "o.jsonl.zst"]
+
+
+def make_path(rng: random.Random, parquet: bytes | None, base: Path) -> Path:
+    """A mutated file with a name, or a folder of files, some of them mutated."""
+    matrix = sp.csr_matrix(np.array([[0, 1.5, 0], [2, 0, 0], [0, 0, 3]], dtype=np.float32))
+    kind = rng.randrange(5)
+    if kind <= 1:
+        name = rng.choice(sorted(NAMES))
+        content = mutate(NAMES[name], rng)
+        if rng.random() < 0.1:
+            name, content = name + ".gz", gzip.compress(content, 1)
+        (base / name).write_bytes(content)
+        return base / name
+    if kind == 2 and parquet is not None:
+        (base / "a.parquet").write_bytes(mutate(parquet, rng) if rng.random() < 0.5 else parquet)
+        return base / "a.parquet"
+    if kind == 3:
+        files = {"X.txt": PAIR_X, "Y.txt": PAIR_Y}
+    else:
+        texts, names = b"one\ntwo\nthree\n", b"a\nb\nc\n"
+        files = {"trn.txt": texts, "tst.txt": texts, "lbl.txt": names, "lbl_id.txt": names}
+        for name in ("trn_Y.npz", "trn_X.npz", "tst_Y.npz"):
+            if rng.random() < 0.7:
+                (base / name).write_bytes(npz_bytes(matrix, rng))
+    for name, content in files.items():
+        if rng.random() < 0.9:
+            (base / name).write_bytes(mutate(content, rng) if rng.random() < 0.4 else content)
+    return base
+
+
+def on_disk(rng: random.Random, parquet: bytes | None) -> tuple[bytes | None, Callable[[], data.Dataset]]:
+    """A path that is loaded and converted; what was written is read again."""
+    folder = tempfile.TemporaryDirectory(prefix="fuzz-data-", dir=MEMORY)
+    base = Path(folder.name)
+    (base / "in").mkdir()
+    path = make_path(rng, parquet, base / "in")
+    options = {**_common_options(rng), "threads": 1}
+    if rng.random() < 0.2:
+        options["split"] = rng.choice(["trn", "tst", "val", "", "../in/trn"])
+    target = base / rng.choice(TARGETS)
+
+    def read() -> data.Dataset:
+        with folder:
+            result = data.load(path, **options)
+            try:
+                facts = data.convert(path, target, **options)
+            except DataError:  # the other format cannot hold it
+                assert not target.is_file(), "half a file"
+                return result
+            again = data.load(target, n_labels=facts.n_labels or None)
+            assert again.n_rows == facts.n_rows == result.n_rows, (again, result)
+            if (
+                again.X is not None and result.X is not None and target.name != "o.svm"
+            ):  # where 0 or 1 is guessed
+                assert again.X.nnz == sp.csr_matrix(result.X).nnz
+            if again.Y is not None and result.Y is not None:
+                assert again.Y.nnz == result.Y.nnz
+            if again.texts is not None and result.texts is not None:
+                assert again.texts == result.texts
+            return result
+
+    return path.read_bytes() if path.is_file() else b"folder", read
+
+
 def run(n: int, seed: int = 0) -> dict[str, int]:
     """Reads `n` mutated inputs and counts those read and refused; anything else is an AssertionError."""
     rng = random.Random(seed)
     parquet = _parquet_seed()
     outcomes = {"read": 0, "refused": 0}
     for case in range(n):
-        content, read = make_case(rng, parquet)
+        content, read = (on_disk if rng.random() < 0.3 else make_case)(rng, parquet)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

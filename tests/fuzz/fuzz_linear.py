@@ -285,13 +285,14 @@ def odd_matrix(rng: random.Random, n: int, d: int) -> Any:
 
 
 def damaged_sparse(rng: random.Random, csr: Any) -> Any:
-    """CSR whose parts were meddled with behind SciPy's back."""
+    """A sparse matrix whose parts were meddled with behind SciPy's back."""
+    csr = csr.asformat(rng.choice(["csr", "csr", "csc", "coo", "bsr"]))
     for _ in range(rng.choice((0, 1, 1, 2))):
-        part = rng.choice(["indices", "indptr", "data"])
+        part = rng.choice(["row", "col", "data"] if csr.format == "coo" else ["indices", "indptr", "data"])
         a = getattr(csr, part).copy()
         kind = rng.randrange(7)
-        if kind == 0 and len(a):
-            a[rng.randrange(len(a))] = as_type(odd_number(rng, a.dtype), a.dtype)
+        if kind == 0 and a.size:
+            a.flat[rng.randrange(a.size)] = as_type(odd_number(rng, a.dtype), a.dtype)
         elif kind == 1:
             a = a[: rng.randrange(len(a) + 1)]
         elif kind == 2:

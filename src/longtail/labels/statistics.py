@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import DataError
+from ..errors import DataError, ParameterError
 from ..params import Int, Real, check
 from ._csr import label_matrix
 
@@ -43,5 +43,11 @@ def propensities(frequencies: Any, n_rows: int, a: float = 0.55, b: float = 1.5)
         raise DataError(f"frequencies must be numbers. Got {type(frequencies).__name__} instead.") from None
     if counts.ndim != 1 or not np.all(np.isfinite(counts)) or np.any(counts < 0):
         raise DataError("frequencies must be a vector of finite numbers >= 0.")
-    c = max(0.0, np.log(max(n_rows, 1)) - 1.0) * (b + 1.0) ** a
-    return np.asarray(1.0 / (1.0 + c * np.exp(-a * np.log(counts + b))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        c = max(0.0, np.log(max(n_rows, 1)) - 1.0) * np.float64(b + 1.0) ** a
+        chances = np.asarray(1.0 / (1.0 + c * np.exp(-a * np.log(counts + b))))
+    if not np.all(chances > 1e-300):
+        raise ParameterError(
+            f"The 'a' and 'b' parameters of propensities must give chances above 0. Got a={a!r}, b={b!r} instead."
+        )
+    return chances

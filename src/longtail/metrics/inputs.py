@@ -68,6 +68,8 @@ def truth(Y: Any, names: Any = None) -> Pattern:
     if isinstance(Y, np.ndarray) and Y.dtype.kind in "fiub":
         if Y.ndim != 2:
             raise DataError(f"Y_true must have two dimensions (rows, labels). Got {Y.ndim} instead.")
+        if not Y.dtype.isnative or Y.dtype == np.float16:
+            Y = Y.astype(np.float64)  # SciPy takes neither of them
         return _pattern(as_csr(sp.csr_matrix(Y), "Y_true"))
     if isinstance(Y, Sequence) and not isinstance(Y, str):
         return _of_lists(Y, names)
