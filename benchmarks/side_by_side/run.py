@@ -27,13 +27,14 @@ import scipy.sparse as sp
 from . import machine, records, sets, systems, tables
 from .environments import python_of
 from .same_weights import compare
+from .synthetic import GROWN
 
 PARTS = ("train", "predict", "text")
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def measure(part: str, name: str, system: str, repeat: int, folder: Path, args: Any) -> None:
-    """One measurement: a process, then a line in the results file."""
+def measure(part: str, name: str, system: str, repeat: int, folder: Path, args: Any) -> bool:
+    """One measurement: a process, then a line in the results file. Gives whether it was disturbed."""
     model = args.work / "models" / name / system
     result = args.work / "last" / f"{part}-{name}-{system}.json"
     record: records.Record = {"part": part, "set": name, "system": system, "repeat": repeat}
@@ -43,7 +44,7 @@ def measure(part: str, name: str, system: str, repeat: int, folder: Path, args: 
         work("export", system, folder, model, result.with_suffix(".export"), "longtail", args)
     elif part == "predict" and not model.exists():
         print(f"{name:15} {system:10} has no model: train it first", flush=True)
-        return
+        return False
     code = work(part, system, folder, model, result, systems.ENVIRONMENT[system], args)
     if code == 0:
         record |= json.loads(result.read_text())
@@ -56,6 +57,7 @@ def measure(part: str, name: str, system: str, repeat: int, folder: Path, args: 
         record |= {"failed": code}
     records.append(args.results, record)
     print(tables.line(record), flush=True)
+    return records.disturbed(record)
 
 
 def work(part: str, system: str, folder: Path, model: Path, result: Path, home: str, args: Any) -> int:
@@ -114,6 +116,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="number of the first repeat")
     parser.add_argument("--only-missing", action="store_true", help="skip what the results file has")
+    parser.add_argument(
+        "--tries", type=int, default=1, help="measure again, so often in all, what was disturbed"
+    )
     parser.add_argument("--threads", type=int, default=2, help="in training")
     parser.add_argument(
         "--data", type=Path, default=data and Path(data), help="folder of the real sets (LONGTAIL_BENCH_DATA)"
@@ -124,6 +129,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--results", type=Path, help="results file (WORK/results.jsonl)")
     parser.add_argument("--python", default=sys.executable, help="interpreter for the peers' environments")
     parser.add_argument("--under", default="", help="command that each measurement is run under, as nice")
+    parser.add_argument(
+        "--growth", action="store_true", help="training of longtail and PECOS on sets that grow in one thing"
+    )
     parser.add_argument("--show", action="store_true", help="only show the tables")
     return parser
 
@@ -134,6 +142,9 @@ def main() -> None:
     args.work = args.work.absolute()
     args.results = args.results or args.work / "results.jsonl"
     args.source = source()
+    if args.growth:
+        args.sets, args.parts = list(GROWN), ["train"]
+        args.systems = [system for system in args.systems if system in ("longtail", "pecos")]
     if not args.show:
         run(args)
     print(tables.markdown(records.latest(records.read(args.results)), facts_of(args.results)))
@@ -162,8 +173,11 @@ def run(args: Any) -> None:
                     there = (part, name, system, repeat) in known
                     if folder is None or not wanted(part, system, folder):
                         continue
-                    if not (there and args.only_missing):
-                        measure(part, name, system, repeat, folder, args)
+                    if there and args.only_missing:
+                        continue
+                    for _ in range(args.tries):
+                        if not measure(part, name, system, repeat, folder, args):
+                            break
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["ALL_SHAPES", "GROWTH", "SHAPES", "Shape", "make", "write"]
+__all__ = ["ALL_SHAPES", "GROWN", "GROWTH", "SHAPES", "Shape", "make", "write"]
 
 PROTOTYPES = 24  # features of a label
 OF_TOPIC = 9  # of which so many are of its topic
@@ -64,7 +64,8 @@ GROWTH = {
     "rows": [(n, replace(_MIDDLE, rows=n)) for n in (7_500, 15_000, 30_000, 60_000, 120_000, 240_000)],
     "draws": [(n, replace(_MIDDLE, draws=float(n))) for n in (21, 42, 84, 168, 336)],
 }
-ALL_SHAPES = SHAPES | {f"grow-{what}-{n}": shape for what, line in GROWTH.items() for n, shape in line}
+GROWN = {f"grow-{what}-{n}": shape for what, line in GROWTH.items() for n, shape in line}
+ALL_SHAPES = SHAPES | GROWN
 
 
 def make(shape: Shape) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matrix, sp.csr_matrix]:

@@ -1,4 +1,7 @@
-"""napkinXC's probabilistic label tree, with its loss set to the one that the others use."""
+"""napkinXC's probabilistic label tree, with its loss set to the one that the others use.
+
+It finds the exact best labels, as by default: its beam search gives hundreds of labels, whatever ``top_k`` says.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, ClassVar
 
 from napkinxc.models import PLT
 
-from .base import ARITY, BEAM, MAX_ITER, MAX_LEAF, THRESHOLD, TOL, TOP, C, System, lists_of_pairs
+from .base import ARITY, MAX_ITER, MAX_LEAF, THRESHOLD, TOL, TOP, C, System, lists_of_pairs
 
 
 class NapkinXC(System):
@@ -21,8 +24,7 @@ class NapkinXC(System):
         "liblinear_eps": TOL,
         "liblinear_max_iter": MAX_ITER,
         "weights_threshold": THRESHOLD,
-        "tree_search_type": "beam",
-        "beam_search_width": BEAM,
+        "tree_search_type": "exact",
     }
 
     def version(self) -> str:
@@ -39,14 +41,22 @@ class NapkinXC(System):
     def save(self, folder: Path) -> None: ...
 
     def load(self, folder: Path) -> None:
-        self._models = {threads: self._new(folder, threads) for threads in (1, 2)}
-        self._models[1].load()
+        self._model = self._new(folder, 1)
+        self._model.load()
+        self._threads = 1
 
     def batch(self, rows: Any, threads: int) -> Any:
-        return self._models[threads].predict_proba(rows, top_k=TOP)
+        self._use(threads)
+        return self._model.predict_proba(rows, top_k=TOP)
 
     def single(self, row: Any) -> Any:
-        return self._models[1].predict_proba(row, top_k=TOP)
+        self._use(1)
+        return self._model.predict_proba(row, top_k=TOP)
+
+    def _use(self, threads: int) -> None:
+        if threads != self._threads:
+            self._model.set_params(threads=threads)
+            self._threads = threads
 
     def lists(self, answer: Any, n_rows: int) -> tuple[Any, Any]:
         return lists_of_pairs(answer)
