@@ -5,6 +5,7 @@
 #include "linear/features.hpp"
 #include "linear/predictor.hpp"
 #include "linear/train.hpp"
+#include "trees/unit.hpp"
 
 namespace longtail {
 
@@ -68,6 +69,20 @@ nb::tuple survey(nb::object indptr, nb::object indices, nb::object data, int64_t
     n_internal = rank_features(x.view, threads, rank);
   }
   return nb::make_tuple(to_numpy(std::move(norms)), to_numpy(std::move(rank)), n_internal);
+}
+
+/// IN: X. OUT: its values with every row at length 1, or None if they are so already.
+nb::object unit_rows(nb::object indptr, nb::object indices, nb::object data, int64_t n_features, int threads) {
+  const ExamplesArg x(indptr, indices, data, n_features);
+  std::vector<float> values;
+  {
+    GilRelease release;
+    values = x.view.dense ? unit_values(DenseView{x.view.n_rows, n_features, x.view.values}, threads)
+                          : unit_values(x.view.sparse, threads);
+  }
+  if (values.empty()) return nb::none();
+  if (!x.view.dense) return nb::cast(to_numpy(std::move(values)));
+  return nb::cast(to_numpy(std::move(values), static_cast<size_t>(x.view.n_rows), static_cast<size_t>(n_features)));
 }
 
 /// One level of the plan as Python gives it, checked: (child_ptr, child, label_begin, label_end, order, all_rows, extra_ptr
@@ -190,6 +205,7 @@ nb::tuple train(nb::list plans, nb::object rows_ptr, In<int32_t> rows, nb::objec
 void bind_linear(nb::module_& m) {
   using namespace nb::literals;
   m.def("survey", &survey, "indptr"_a.none(), "indices"_a.none(), "data"_a, "n_features"_a, "threads"_a);
+  m.def("unit_rows", &unit_rows, "indptr"_a.none(), "indices"_a.none(), "data"_a, "n_features"_a, "threads"_a);
   m.def("train_levels", &train, "plans"_a, nb::kw_only(), "rows_ptr"_a, "rows"_a, "x_indptr"_a.none(),
         "x_indices"_a.none(), "x_data"_a, "square_norm"_a, "cost"_a.none(), "rank"_a, "n_internal"_a, "loss"_a, "c"_a,
         "bias"_a, "tol"_a, "max_iter"_a, "threshold"_a, "weights"_a, "threads"_a, "report"_a.none());

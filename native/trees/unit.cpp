@@ -12,6 +12,7 @@ namespace longtail {
 namespace {
 
 constexpr int64_t kBlock = 1024;
+constexpr double kNearOne = 1e-5;
 
 /// `span(i)` gives where row i begins and ends in `data`.
 template <class Span>
@@ -24,8 +25,12 @@ std::vector<float> scaled(const float* data, int64_t n_rows, int64_t n_values, i
       double square = 0.0;
       for (int64_t p = begin; p < end; ++p) square += static_cast<double>(data[p]) * data[p];
       if (!std::isfinite(square)) throw std::invalid_argument("row " + std::to_string(i) + " has a value that is not finite");
+      // Whether a row is left alone depends on nothing but the row: asked alone or in a batch it is the same.
       length[i] = std::sqrt(square);
-      if (square != 0.0 && std::fabs(length[i] - 1.0) > 1e-5) all_unit = false;
+      if (square == 0.0 || std::fabs(length[i] - 1.0) <= kNearOne)
+        length[i] = 1.0;
+      else
+        all_unit = false;
     }
   });
   std::vector<float> out;
@@ -35,7 +40,7 @@ std::vector<float> scaled(const float* data, int64_t n_rows, int64_t n_values, i
     for (int64_t i = from; i < to; ++i) {
       const auto [begin, end] = span(i);
       for (int64_t p = begin; p < end; ++p)
-        out[p] = length[i] > 0.0 ? static_cast<float>(static_cast<double>(data[p]) / length[i]) : 0.0f;
+        out[p] = static_cast<float>(static_cast<double>(data[p]) / length[i]);
     }
   });
   return out;

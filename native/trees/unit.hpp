@@ -8,8 +8,8 @@
 
 namespace longtail {
 
-/// The values of `rows` with every row scaled to length 1 (rows of zeros stay), or nothing if all are so within 1e-5
-/// already, as embeddings usually are. Throws std::invalid_argument on a value that is not finite.
+/// The values of `rows` with every row scaled to length 1, but those left alone that are so within 1e-5 already or hold
+/// zeros only; nothing if that is all of them, as with embeddings and tf-idf. Throws std::invalid_argument on a value that is not finite.
 std::vector<float> unit_values(const CsrView& rows, int threads);
 std::vector<float> unit_values(const DenseView& rows, int threads);
 

@@ -48,6 +48,8 @@ class LinearTree(LinearRanker):
         max_leaf: labels of a leaf at most; inside a leaf each label has a classifier of its own.
         trees: how many trees, built from different seeds; their scores are averaged.
         tree: a ``LabelTree`` (or a list) to use instead of building one by balanced k-means over label embeddings.
+        normalize: bring every row of features to length 1, in training and in queries (text features are so already).
+            Other lengths, such as those of counts, want another C, tol and threshold.
         C: inverse strength of the L2 regularisation.
         loss: "squared_hinge" or "logistic".
         negatives: "teacher": an example is a negative of those siblings of its own nodes that it does not reach itself;
@@ -98,6 +100,7 @@ class LinearTree(LinearRanker):
         max_leaf: int = 100,
         trees: int = 1,
         tree: LabelTree | list[LabelTree] | None = None,
+        normalize: bool = True,
         C: float = 1.0,
         loss: str = "squared_hinge",
         negatives: str = "teacher",
@@ -118,6 +121,7 @@ class LinearTree(LinearRanker):
         self.max_leaf = max_leaf
         self.trees = trees
         self.tree = tree
+        self.normalize = normalize
         self.C = C
         self.loss = loss
         self.negatives = negatives
@@ -204,6 +208,9 @@ class LinearTree(LinearRanker):
             return [tree_plan(tree) for tree in given]
         shape = complete_tree(len(frequency), arity=self.arity, max_leaf=self.max_leaf)
         return [tree_plan(shape)] * self.trees
+
+    def _needs_embeddings(self) -> bool:
+        return self.tree is None
 
     def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
         return [array for tree in self._given_trees() or [] for array in tree.to_parents()]

@@ -27,6 +27,8 @@ class OneVsRest(LinearRanker):
     the classifiers limits the precision.
 
     Args:
+        normalize: bring every row of features to length 1, in training and in queries (text features are so already).
+            Other lengths, such as those of counts, want another C, tol and threshold.
         C: inverse strength of the L2 regularisation.
         loss: "squared_hinge" or "logistic".
         bias: value of a constant feature, which is regularised too; 0 for none.
@@ -52,6 +54,7 @@ class OneVsRest(LinearRanker):
     def __init__(
         self,
         *,
+        normalize: bool = True,
         C: float = 1.0,
         loss: str = "squared_hinge",
         bias: float = 1.0,
@@ -65,6 +68,7 @@ class OneVsRest(LinearRanker):
         seed: int = 0,
         threads: int | None = None,
     ):
+        self.normalize = normalize
         self.C = C
         self.loss = loss
         self.bias = bias

@@ -15,7 +15,7 @@ from ..arrays import CSR, Features, as_features, is_sparse
 from ..errors import DataError, ModelError, ParameterError
 from ..inputs import as_label_lists, as_labels, as_texts
 from ..model import Model
-from ..params import Check, Choice, Int, Nullable, Real, check
+from ..params import Check, Choice, Flag, Int, Nullable, Real, check
 from ..progress import message
 from ..threads import resolve_threads
 from .explaining import Explainer, ScoreKinds
@@ -23,6 +23,7 @@ from .explanation import Explanation
 from .memory import MemoryEstimate, MemoryWarning, check_room, estimate
 from .plan import LevelPlan
 from .training import Arrays, Examples, Forest, SolverSettings, train_levels
+from .unit import unit_rows
 
 if TYPE_CHECKING:
     from ..ranking import Ranking
@@ -39,7 +40,7 @@ _PREDICT_CONSTRAINTS: dict[str, Check] = {
     "search": Choice("beam", "exact"),
     "threads": Nullable(Int(1, 4096)),
 }
-_SEARCH_PARAMS = ("beam", "node_score", "label_score", "hinge_power", "threads")
+_SEARCH_PARAMS = ("normalize", "beam", "node_score", "label_score", "hinge_power", "threads")
 ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
 
 _LEVEL_ARRAYS = (
@@ -73,6 +74,7 @@ class LinearRanker(Model):
     """Linear classifiers in native memory, searched by a beam."""
 
     _constraints: ClassVar[Mapping[str, Check]] = {
+        "normalize": Flag(),
         "loss": Choice("squared_hinge", "logistic"),
         "C": Real(0, 1e6, open_low=True),
         "bias": Real(0, 1e6),
@@ -87,6 +89,7 @@ class LinearRanker(Model):
         "threads": Nullable(Int(1, 4096)),
     }
 
+    normalize: bool
     loss: str
     C: float
     bias: float
@@ -142,9 +145,11 @@ class LinearRanker(Model):
         threads = resolve_threads(self.threads)
         check_room(y.shape[1], x.shape[1], threads)
         point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
+        scaled = self._scaled(x)
+        self._report_memory(self._estimate(x, y, scaled is not x))
+        x = scaled
         plans, learnt = self._plans(x, y, point)
         data = Examples(x, y, sample_weight, threads)
-        self._report_memory(estimate(plans, x, data.frequency, threads, WEIGHT_BYTES[self.weights]))
         settings = self._settings(threads)
         trees: list[list[Arrays]] = []
         total = {"passes": 0, "blocks": 0, "unfinished": 0}
@@ -165,6 +170,14 @@ class LinearRanker(Model):
         self.training_stats_ = total
         for name, value in learnt.items():
             setattr(self, name, value)
+
+    def _scaled(self, x: Features) -> Features:
+        return unit_rows(x, resolve_threads(self.threads)) if self.normalize else x
+
+    def _features(self, X: Any) -> Features:
+        x = super()._features(X)
+        self._check_search_params()
+        return self._scaled(x)
 
     def _take(self, forest: Forest, *, deep: bool) -> None:
         self._predictor = forest.predictor(deep=deep, threads=resolve_threads(self.threads))
@@ -194,15 +207,32 @@ class LinearRanker(Model):
             )
 
     def memory_estimate(self, X: Any, Y: Any) -> MemoryEstimate:
-        """How much memory ``fit`` is expected to need beyond X and Y, without training (trees are not built: balanced
-        ones are assumed)."""
+        """How much memory ``fit`` is expected to need beyond X and Y, as it says itself before it begins. Trees are not
+        built for it: balanced ones are assumed. Texts are made into features, whose own size does not count."""
         self._check_params()
         texts = as_texts(X)
         x = self._vectorize(texts)[1] if texts is not None else as_features(X)
         y, _ = as_labels(Y, x.shape[0])
+        return self._estimate(x, y, self._scaled(x) is not x)
+
+    def _estimate(self, x: Features, y: CSR, scaled: bool) -> MemoryEstimate:
         frequency = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
-        plans = self._assumed_plans(frequency)
-        return estimate(plans, x, frequency, resolve_threads(self.threads), WEIGHT_BYTES[self.weights])
+        threads = resolve_threads(self.threads)
+        settings = self._settings(threads)
+        return estimate(
+            self._assumed_plans(frequency),
+            x,
+            frequency,
+            threads,
+            WEIGHT_BYTES[self.weights],
+            scaled=scaled,
+            embedded=self._needs_embeddings(),
+            beam=settings.beam if settings.matched else 0,
+        )
+
+    def _needs_embeddings(self) -> bool:
+        """Whether trees are built from label embeddings."""
+        return False
 
     @abstractmethod
     def _assumed_plans(self, frequency: npt.NDArray[np.int64]) -> list[list[LevelPlan]]:
@@ -239,7 +269,6 @@ class LinearRanker(Model):
         """
         self._check_fitted()
         check("predict", _PREDICT_CONSTRAINTS, {"k": k, "beam": beam, "search": search, "threads": threads})
-        self._check_search_params()
         own_beam, node_score = self._search_defaults()
         x = self._features(X)
         n_rows = x.shape[0]
