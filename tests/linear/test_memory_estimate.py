@@ -83,7 +83,6 @@ def test_each_choice_costs_what_it_should() -> None:
     usual = needs()
     assert needs(weights="f16").weights < usual.weights
     assert needs(trees=3).weights > usual.weights
-    assert needs(threads=2).node > usual.node
     assert needs(negatives="matched").negatives > usual.negatives == 0
     assert (usual.features, needs(normalize=False).features) == (4 * x.nnz, 0)
     assert usual.peak >= usual.labels + usual.features + usual.embeddings
