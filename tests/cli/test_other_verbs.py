@@ -210,3 +210,24 @@ def test_tree_of_vectors(run, vectors):
 )
 def test_bad_trees(run, texts, args):
     assert run("tree", texts / "train.jsonl", *args).exit_code == 2
+
+
+def test_models_and_data_taken_for_each_other(run, texts, tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "trn.txt").write_text("a b\n")
+    for verb in ("predict", "evaluate"):
+        result = run(verb, "--model", tmp_path / "data", texts / "test.jsonl")
+        assert result.exit_code == 4
+        assert "data: is no model: it has no model.json." in result.stderr
+        result = run(verb, "--model", texts / "model", texts / "model")
+        assert result.exit_code == 3
+        assert "model: is a model, not data." in result.stderr
+    result = run("train", texts / "model", "--model", tmp_path / "m")
+    assert result.exit_code == 3
+    assert "model: is a model, not data." in result.stderr
+
+
+def test_unknown_formats_say_which_option_helps(run, texts, tmp_path):
+    (tmp_path / "odd").write_text("\x01\x02")
+    assert "--read format=" in run("inspect", tmp_path / "odd").stderr
+    assert "--to" in run("convert", texts / "train.jsonl", tmp_path / "x.docx").stderr

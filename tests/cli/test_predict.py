@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -235,3 +236,19 @@ def test_names_of_any_script_reach_a_pipe(tmp_path):
         check=True,
     )
     assert "日本" in result.stdout.decode("utf-8")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_named(run, texts, tmp_path, monkeypatch):
+    # What is written to the unfinished file goes where there is no room.
+    opened = Path.open
+    monkeypatch.setattr(
+        Path,
+        "open",
+        lambda self, *a, **k: opened(Path("/dev/full") if self.suffix == ".partial" else self, *a, **k),
+    )
+    out = tmp_path / "out.txt"
+    result = run("predict", "--model", texts / "model", texts / "test.jsonl", "--output", out, "-q")
+    assert result.exit_code == 1
+    assert f"{out}: No space left on device." in result.stderr
+    assert not out.exists()

@@ -58,6 +58,11 @@ def test_unknown_key_names_key_origin_and_what_is_known(tmp_path):
     )
 
 
+def test_a_key_in_the_wrong_case_is_recognised():
+    with pytest.raises(ParameterError, match=r"unknown key 'c' in \[model\]\. Did you mean 'C'\?"):
+        read_settings(None, ["c=1"]).take("model", ["C", "arity"])
+
+
 def test_unknown_key_of_an_assignment_names_the_assignment():
     with pytest.raises(
         ParameterError, match=r"^--set zzz=1: unknown key 'zzz' in \[model\]\. Known keys: C\.$"

@@ -147,5 +147,9 @@ def _target(path: Path | None) -> Iterator[TextIO]:
         with unfinished.open("w", encoding="utf-8", newline="") as out:
             yield out
         unfinished.replace(path)
+    except OSError as error:
+        if error.filename is None:  # a full disk does not say which
+            error.filename = str(path)
+        raise
     finally:
         unfinished.unlink(missing_ok=True)

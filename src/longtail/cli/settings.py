@@ -48,7 +48,9 @@ class Settings:
         for key in self.values[table]:
             if key not in known:
                 origin = self.origins[table, key]
-                near = get_close_matches(key, known, n=1)
+                near = [name for name in known if name.lower() == key.lower()] or get_close_matches(
+                    key, known, n=1
+                )
                 hint = f" Did you mean '{near[0]}'?" if near else ""
                 names = ", ".join(sorted(known))
                 raise ParameterError(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import DataError, ParameterError
+from ..errors import DataError, ModelError, ParameterError
 
 if TYPE_CHECKING:
     from ..data import Dataset
@@ -35,6 +35,8 @@ def load_data(path: Path, read: Sequence[str] | None, *, split: str, model: Any 
     """
     from .. import data
 
+    if (path / "model.json").is_file():
+        raise DataError("is a model, not data.", path=path)
     options = read_options(read)
     if "split" not in options:
         chosen = _split_of(path, split)
@@ -78,6 +80,10 @@ def load_model(path: Path) -> Any:
     """A trained model."""
     import longtail
 
+    from ..store import is_model_folder
+
+    if path.is_dir() and not is_model_folder(path) and not (path / "model.json").exists():
+        raise ModelError(f"{path}: is no model: it has no model.json. longtail train writes models.")
     return longtail.load(path)
 
 

@@ -35,21 +35,26 @@ def arriving(stream: BinaryIO, most: int = MOST_LINES) -> Iterator[Batch]:
     """Yields the complete lines that have arrived, at most about ``most`` at once, until the stream ends."""
     descriptor = _descriptor(stream)
     first = 1
-    rest = b""
+    rest: list[
+        bytes
+    ] = []  # of a line whose end has not come; joined once, or a long line would cost its square
+    size = 0
     lines: list[bytes] = []
     ended = False
     while not ended:
         chunk = stream.read(CHUNK) if descriptor is None else os.read(descriptor, CHUNK)
         ended = not chunk
         if b"\n" in chunk:
-            *complete, rest = (rest + chunk).split(b"\n")
+            *complete, last = b"".join([*rest, chunk]).split(b"\n")
             lines += complete
+            rest, size = [last], len(last)
         else:
-            rest += chunk
-        if len(rest) > LONGEST_LINE:
+            rest.append(chunk)
+            size += len(chunk)
+        if size > LONGEST_LINE:
             raise DataError(f"longer than {LONGEST_LINE:,} bytes.", path=STDIN, line=first + len(lines))
-        if ended and rest:
-            lines.append(rest)
+        if ended and size:
+            lines.append(b"".join(rest))
         if lines and (ended or len(lines) >= most or not _has_more(descriptor)):
             yield Batch(first, _decode(lines, first))
             first += len(lines)

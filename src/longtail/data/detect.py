@@ -111,4 +111,7 @@ def of_content(head: bytes, name: str) -> str:
         return "svmlight"
     if name.lower().removesuffix(".gz").removesuffix(".zst").endswith(".txt"):
         return "text"
-    raise DataError("the format cannot be told from its name or content. Say it with format=...", path=name)
+    raise DataError(
+        "the format cannot be told from its name or content. Say it with format=... (command line: --read format=...).",
+        path=name,
+    )

@@ -283,7 +283,10 @@ def _format_to_write(path: str | os.PathLike[str], format: str | None, has_text:
     name = Path(path).name
     if "." not in name:
         return "folder" if has_text else "npz"
-    raise ParameterError(f"The format to write cannot be told from the name {name!r}. Say it with format=...")
+    raise ParameterError(
+        f"The format to write cannot be told from the name {name!r}. Say it with format=... "
+        "(longtail convert: --to)."
+    )
 
 
 def _prepare_parent(path: str | os.PathLike[str]) -> None:
