@@ -213,6 +213,8 @@ def test_a_real_ctrl_c(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Jobs that a shell runs in the background ignore Ctrl-C, and what they start does too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     for line in process.stderr:
         if line.startswith("memory:"):
