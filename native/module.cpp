@@ -9,6 +9,7 @@ void bind_text(nb::module_& m);
 void bind_labels(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_linear(nb::module_& m);
+void bind_groups(nb::module_& m);
 void bind_metrics(nb::module_& m);
 
 namespace {
@@ -36,6 +37,7 @@ NB_MODULE(_native, m) {
   room(m, "labels", bind_labels);
   room(m, "trees", bind_trees);
   room(m, "linear", bind_linear);
+  room(m, "groups", bind_groups);
   room(m, "metrics", bind_metrics);
 }
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import data, labels, linear, metrics, store, text, trees
+    from . import data, groups, labels, linear, metrics, store, text, trees
     from .data import Dataset
     from .errors import (
         DataError,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         NotFittedError,
         ParameterError,
     )
+    from .groups import Eagle
     from .labels import LabelSet
     from .linear import LinearTree, OneVsRest
     from .model import Model, load
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _HOME = {
     "DataError": "errors",
     "Dataset": "data",
+    "Eagle": "groups",
     "LabelSet": "labels",
     "LabelTree": "trees",
     "LinearTree": "linear",
@@ -51,11 +53,12 @@ _HOME = {
     "TextVectorizer": "text",
     "load": "model",
 }
-_ROOMS = ("data", "labels", "linear", "metrics", "store", "text", "trees")
+_ROOMS = ("data", "groups", "labels", "linear", "metrics", "store", "text", "trees")
 
 __all__ = [
     "DataError",
     "Dataset",
+    "Eagle",
     "LabelSet",
     "LabelTree",
     "LinearTree",
@@ -70,6 +73,7 @@ __all__ = [
     "TextVectorizer",
     "__version__",
     "data",
+    "groups",
     "labels",
     "linear",
     "load",

@@ -7,6 +7,7 @@ text: Any
 labels: Any
 trees: Any
 linear: Any
+groups: Any
 metrics: Any
 
 def active_isa() -> str: ...

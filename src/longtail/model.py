@@ -17,11 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import CSR, Features, as_features, is_sparse
-from .errors import DataError, LongtailError, ModelError, NotFittedError
-from .inputs import as_labels, as_texts
+from .errors import DataError, LongtailError, ModelError, NotFittedError, ParameterError
+from .inputs import as_group_labels, as_groups, as_labels, as_texts
 from .params import Parametrized
 
 if TYPE_CHECKING:
+    from .groups import Eagle
     from .labels import LabelSet
     from .ranking import Ranking
     from .text import TextVectorizer
@@ -76,8 +77,11 @@ class Model(Parametrized, ABC):
     def fit(
         self,
         X: Any,
-        Y: Any,
+        Y: Any = None,
         *,
+        groups: Any = None,
+        group_labels: Any = None,
+        eagle: Eagle | None = None,
         labels: Any = None,
         sample_weight: Any = None,
         checkpoint: str | PathLike[str] | None = None,
@@ -87,7 +91,11 @@ class Model(Parametrized, ABC):
         Args:
             X: texts (a list of strings), or features (CSR or a 2-d array), one row an example.
             Y: labels of the examples: CSR with a column per label, or a list of lists of label names.
-            labels: names of the columns of Y, if Y is a matrix.
+            groups: instead of Y, where labels are known only of groups of examples: which groups each example is in
+                (CSR, examples × groups, or one group number per example).
+            group_labels: how often each group has a label: CSR, groups × labels, or a list of label names per group.
+            eagle: how the labels of groups are handed to their examples; ``Eagle()`` if None.
+            labels: names of the columns of Y or of group_labels, if it is a matrix.
             sample_weight: a number >= 0 per example.
             checkpoint: a folder that keeps what has been finished. If training is stopped, calling ``fit`` with the
                 same data, parameters and folder goes on from there. It is left in place: ``longtail train`` deletes
@@ -104,9 +112,10 @@ class Model(Parametrized, ABC):
             raise DataError("X has no rows.")
         if x.shape[1] == 0:
             raise DataError("X has no features (columns).")
-        y, names = as_labels(Y, x.shape[0], labels)
+        y, names = self._labels(x, Y, groups, group_labels, eagle, labels)
         if y.nnz == 0:
-            raise DataError("Y has no label for any row, so there is nothing to learn.")
+            what = "Y has no label for any row" if groups is None else "no group with samples has a label"
+            raise DataError(f"{what}, so there is nothing to learn.")
         weight = _checked_weight(sample_weight, x.shape[0])
         if weight is not None and not weight.all():
             rows = np.flatnonzero(weight)
@@ -123,6 +132,28 @@ class Model(Parametrized, ABC):
         self.label_frequencies_ = frequencies
         self.evaluation_ = None
         return self
+
+    def _labels(
+        self, x: Features, Y: Any, groups: Any, group_labels: Any, eagle: Eagle | None, labels: Any
+    ) -> tuple[CSR, LabelSet | None]:
+        """The labels of the examples, as given or by way of their groups; and the names of the columns."""
+        if groups is None and group_labels is None:
+            if eagle is not None:
+                raise ParameterError("The 'eagle' parameter of fit needs groups and group_labels.")
+            return as_labels(Y, x.shape[0], labels)
+        if Y is not None or groups is None or group_labels is None:
+            raise DataError("fit takes either Y, or groups and group_labels, and these two together.")
+        from .groups import Eagle
+
+        eagle = Eagle(threads=getattr(self, "threads", None)) if eagle is None else eagle
+        if not isinstance(eagle, Eagle):
+            raise ParameterError(
+                f"The 'eagle' parameter of fit must be None or an Eagle. Got {eagle!r:.60} instead."
+            )
+        y1 = as_groups(groups, x.shape[0])
+        y2, names = as_group_labels(group_labels, y1.shape[1], labels)
+        y, _ = eagle._assign(x, y1, y2, embeddings=False)
+        return y, names
 
     def _vectorize(self, texts: list[str]) -> tuple[TextVectorizer, Features]:
         from .text import TextVectorizer

@@ -228,3 +228,23 @@ def test_a_real_ctrl_c(tmp_path):
     assert out == ""
     assert err.splitlines()[-1].startswith("Stopped.")
     assert "Traceback" not in err
+
+
+def test_data_in_groups(run, texts, tmp_path):
+    rows = lt.data.load(texts / "train.jsonl")
+    groups = lt.groups.random_groups(rows.n_rows, 3, seed=0)
+    grouped = lt.data.Dataset(
+        texts=rows.texts,
+        groups=lt.data.Groups(groups, lt.groups.merge_labels(groups, rows.Y)),
+        labels=rows.labels,
+    )
+    lt.data.save(grouped, tmp_path / "pages.jsonl")
+    result = run("train", tmp_path / "pages.jsonl", "-m", tmp_path / "m", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "in 100 groups" in result.stderr
+    assert json.loads(result.stdout)["labels"] == rows.n_labels
+    result = run("evaluate", texts / "test.jsonl", "-m", tmp_path / "m", "--json")
+    assert json.loads(result.stdout)["metrics"]["P@1"] > 0.9
+    result = run("train", tmp_path / "pages.jsonl", "-m", tmp_path / "m2", "--validation", "0.2")
+    assert result.exit_code != 0
+    assert "only labels of groups" in result.stderr

@@ -738,6 +738,27 @@ class Contract:
         with pytest.raises(lt.ModelError):
             self.fitted().save(tmp_path / "file")
 
+    # ---- labels of groups
+
+    def test_labels_of_groups(self, tmp_path: Path) -> None:
+        """The same as training on what Eagle hands to the samples; also by way of a checkpoint."""
+        x, y, queries = matrix_problem()
+        groups = lt.groups.random_groups(120, 3, seed=2)
+        known = lt.groups.merge_labels(groups, y)
+        model = self.make().fit(x, groups=groups, group_labels=known, checkpoint=tmp_path / "point")
+        expected = self.make().fit(x, lt.Eagle().assign(x, groups, known))
+        same_model(model, expected, tmp_path)
+        plain = self.make().fit(x, groups=groups, group_labels=known, eagle=lt.Eagle(T=20))
+        same(
+            plain.predict(queries),
+            self.make().fit(x, lt.Eagle(T=20).assign(x, groups, known)).predict(queries),
+        )
+        texts, labels = text_problem()
+        pairs = [labels[i] + labels[i + 1] for i in range(0, 80, 2)]
+        named = self.make().fit(texts, groups=np.arange(80) // 2, group_labels=pairs)
+        right = sum(a[0] in b for a, b in zip(named.predict(texts, k=1).names(), labels, strict=True))
+        assert right > 0.9 * len(texts)
+
     # ---- looking inside
 
     def test_explain_adds_up(self) -> None:

@@ -77,9 +77,11 @@ def train(
     began = time.perf_counter()
     with screen.progress():
         dataset = load_data(data, read, split="train")
-        with_labels(dataset, data)
+        if dataset.groups is None:
+            with_labels(dataset, data)
         held_out = None
         if validation:
+            _check_can_validate(dataset, data)
             dataset, held_out = dataset.split(validation, seed=seed or 0)
         loaded = time.perf_counter()
         estimator = build(class_, settings, dataset.texts is not None, data)
@@ -144,7 +146,10 @@ def _prepare(model: Path, resume: bool, restart: bool, screen: Screen) -> Path:
 def _fit(estimator: Any, dataset: Dataset, checkpoint: Path) -> None:
     interrupted = checkpoint.exists()
     try:
-        estimator.fit(dataset.inputs, dataset.Y, labels=dataset.labels, checkpoint=checkpoint)
+        given: dict[str, Any] = {"Y": dataset.Y}
+        if dataset.groups is not None:
+            given = {"groups": dataset.groups.samples, "group_labels": dataset.groups.labels}
+        estimator.fit(dataset.inputs, **given, labels=dataset.labels, checkpoint=checkpoint)
     except ModelError as error:
         raise ModelError(f"{error} (--restart does so.)" if interrupted else str(error)) from None
     except KeyboardInterrupt:
@@ -156,15 +161,31 @@ def _fit(estimator: Any, dataset: Dataset, checkpoint: Path) -> None:
         raise KeyboardInterrupt("Nothing was finished yet.") from None
 
 
+def _check_can_validate(dataset: Dataset, data: Path) -> None:
+    if dataset.Y is None:
+        raise ParameterError(
+            f"--validation needs labels of single rows, and {data} has only labels of groups. "
+            "Evaluate on data whose rows have labels."
+        )
+
+
 def _evaluate(estimator: Any, held_out: Dataset, dataset: Dataset, ks: tuple[int, ...]) -> Any:
     from ..metrics import evaluate
 
-    return evaluate(estimator.predict(held_out.inputs, k=max(ks)), held_out.Y, k=ks, train=dataset.Y)
+    return evaluate(
+        estimator.predict(held_out.inputs, k=max(ks)), held_out.Y, k=ks, train=_frequencies(estimator)
+    )
+
+
+def _frequencies(estimator: Any) -> tuple[Any, int]:
+    """How often labels occurred in training, and the rows: for data in groups, as they were handed out."""
+    return estimator.label_frequencies_, estimator.n_rows_
 
 
 def _facts(dataset: Dataset) -> str:
     what = "texts" if dataset.texts is not None else f"rows of {dataset.n_features:,} features"
-    return f"{dataset.n_rows:,} {what} with {dataset.n_labels:,} labels"
+    groups = "" if dataset.groups is None else f" in {dataset.groups.n_groups:,} groups"
+    return f"{dataset.n_rows:,} {what}{groups} with {dataset.n_labels:,} labels"
 
 
 def _forget(checkpoint: Path) -> None:

@@ -8,7 +8,8 @@
 
 from .dataset import Dataset
 from .detect import FORMATS
+from .groups import Groups
 from .io import convert, load, save
 from .repairs import LossWarning, RepairWarning
 
-__all__ = ["FORMATS", "Dataset", "LossWarning", "RepairWarning", "convert", "load", "save"]
+__all__ = ["FORMATS", "Dataset", "Groups", "LossWarning", "RepairWarning", "convert", "load", "save"]

@@ -67,6 +67,7 @@ class Chunk:
     texts: list[str] | None = None
     x: SparseRows | None = None
     y: SparseRows | None = None
+    groups: SparseRows | None = None  # which groups each row is in
 
 
 def join_sparse(pieces: list[SparseRows], n_cols: int) -> CSR:
@@ -95,7 +96,12 @@ def join_sparse(pieces: list[SparseRows], n_cols: int) -> CSR:
 
 
 def chunks_of_csr(
-    n_rows: int, texts: list[str] | None, x: CSR | None, y: CSR | None, rows_per_chunk: int
+    n_rows: int,
+    texts: list[str] | None,
+    x: CSR | None,
+    y: CSR | None,
+    rows_per_chunk: int,
+    groups: CSR | None = None,
 ) -> Iterator[Chunk]:
     """Cuts matrices and texts into chunks of some rows; at least one chunk, even of no rows."""
     for begin in range(0, max(n_rows, 1), rows_per_chunk):
@@ -105,4 +111,5 @@ def chunks_of_csr(
             None if texts is None else texts[begin:end],
             None if x is None else SparseRows.of_csr(x, begin, end),
             None if y is None else SparseRows.of_csr(y, begin, end),
+            None if groups is None else SparseRows.of_csr(groups, begin, end),
         )

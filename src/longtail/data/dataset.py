@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..arrays import CSR, Features, as_csr, as_features
 from ..errors import DataError, ParameterError
+from .groups import Groups
 
 if TYPE_CHECKING:
     from ..labels import LabelSet
@@ -27,8 +29,8 @@ class Dataset:
     (2, 2)
 
     `X` is CSR or a dense float32 array, `Y` a CSR matrix of rows × labels without stored zeros; `labels`
-    names the columns of Y, `label_texts` describes them. `repairs` counts what was put right when the
-    data was read.
+    names the columns of Y, `label_texts` describes them. `groups` are those of the rows, where labels are
+    known of groups; its labels have the columns of Y. `repairs` counts what was put right when the data was read.
     """
 
     X: Features | None = None
@@ -36,11 +38,13 @@ class Dataset:
     Y: CSR | None = None
     labels: LabelSet | None = None
     label_texts: list[str] | None = None
-    groups: Any = None
+    groups: Groups | None = None
     name: str = ""
     repairs: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.groups is not None and not isinstance(self.groups, Groups):
+            raise DataError(f"groups must be Groups. Got {type(self.groups).__name__} instead.")
         if self.X is None and self.texts is None and self.Y is None:
             raise DataError("A data set needs features (X), texts or labels (Y). Got none of them.")
         if self.X is not None:
@@ -60,9 +64,11 @@ class Dataset:
         rows = {"X": None if self.X is None else self.X.shape[0]}
         rows["texts"] = None if self.texts is None else len(self.texts)
         rows["Y"] = None if self.Y is None else self.Y.shape[0]
+        rows["groups"] = None if self.groups is None else self.groups.n_samples
         _check_equal("rows", rows)
         labels: dict[str, int | None] = {"Y": None if self.Y is None else self.Y.shape[1]}
         labels["labels"] = None if self.labels is None else len(self.labels)
+        labels["groups"] = None if self.groups is None else self.groups.n_labels
         labels["label_texts"] = None if self.label_texts is None else len(self.label_texts)
         _check_equal("labels", labels)
 
@@ -79,6 +85,8 @@ class Dataset:
         """The number of labels, also of those that no row has."""
         if self.Y is not None:
             return int(self.Y.shape[1])
+        if self.groups is not None:
+            return self.groups.n_labels
         if self.labels is not None:
             return len(self.labels)
         return len(self.label_texts or [])
@@ -104,12 +112,14 @@ class Dataset:
             X=None if self.X is None else self.X[index],
             texts=None if self.texts is None else [self.texts[i] for i in index.tolist()],
             Y=None if self.Y is None else self.Y[index],
+            groups=None if self.groups is None else self.groups.take(index),
         )
 
     def split(self, held_out: float | int = 0.1, seed: int = 0) -> tuple[Dataset, Dataset]:
         """The rest and a random part held out: a share of the rows in (0, 1), or a number of rows.
 
-        The same seed gives the same split. Rows keep their order.
+        The same seed gives the same split. Rows keep their order. Groups stay whole: as many of them, at random, as
+        have the number of rows asked for or just more.
 
         >>> rest, held_out = Dataset(texts=["a", "b", "c", "d"]).split(0.25, seed=1)
         >>> len(rest), len(held_out)
@@ -120,8 +130,12 @@ class Dataset:
             raise ParameterError(
                 f"The 'seed' parameter of split must be a whole number >= 0. Got {seed!r} instead."
             )
-        out = np.zeros(self.n_rows, dtype=bool)
-        out[np.random.Generator(np.random.PCG64(int(seed))).permutation(self.n_rows)[:n]] = True
+        random = np.random.Generator(np.random.PCG64(int(seed)))
+        if self.groups is not None:
+            out = _whole_parts(self.groups.together(), n, random)
+        else:
+            out = np.zeros(self.n_rows, dtype=bool)
+            out[random.permutation(self.n_rows)[:n]] = True
         return self.take(~out), self.take(out)
 
     def describe(self) -> dict[str, Any]:
@@ -144,6 +158,8 @@ class Dataset:
             facts["labels_without_rows"] = int((frequency == 0).sum())
             facts["most_frequent_label_rows"] = int(frequency.max()) if len(frequency) else 0
             facts["median_label_rows"] = float(np.median(frequency)) if len(frequency) else 0.0
+        if self.groups is not None:
+            facts.update(self.groups.describe(), labels=self.n_labels)
         facts["named_labels"] = self.labels is not None
         facts["label_texts"] = self.label_texts is not None
         facts["repairs"] = dict(self.repairs)
@@ -157,6 +173,8 @@ class Dataset:
             parts.append(f"{self.n_features:,} features")
         if self.Y is not None:
             parts.append(f"{self.n_labels:,} labels")
+        if self.groups is not None:
+            parts.append(f"{self.groups.n_groups:,} groups with {self.n_labels:,} labels")
         return f"<Dataset {self.name + ': ' if self.name else ''}{', '.join(parts)}>"
 
 
@@ -214,6 +232,18 @@ def _row_numbers(rows: Any, n_rows: int) -> Any:
             f"take needs row numbers from 0 to {n_rows - 1:,}. Got {int(index[wrong][0])} instead."
         )
     return index
+
+
+def _whole_parts(part: npt.NDArray[np.int64], n: int, random: np.random.Generator) -> Any:
+    """A mask of rows: whole parts in random order until there are n rows, but never all of them."""
+    sizes = np.bincount(part)
+    if len(sizes) < 2:
+        raise DataError("All rows are in one group, directly or by way of others, so they cannot be split.")
+    order = random.permutation(len(sizes))
+    enough = int(np.searchsorted(np.cumsum(sizes[order]), n)) + 1
+    chosen = np.zeros(len(sizes), dtype=bool)
+    chosen[order[: min(enough, len(sizes) - 1)]] = True
+    return chosen[part]
 
 
 def _held_out_rows(held_out: float | int, n_rows: int) -> int:

@@ -19,8 +19,10 @@ from . import matrix_pair, npz
 from .chunk import Chunk, chunks_of_csr
 from .dataset import Dataset
 from .detect import check_format, detect, format_of_name
-from .jsonl import JsonReader, JsonWriter
+from .group_column import labels_by_row
+from .jsonl import JsonReader, JsonWriter, open_json
 from .matrix_pair import PairReader, PairWriter
+from .nested_json import NestedJsonReader, write_nested
 from .npz import NpzReader, NpzWriter
 from .options import ReadOptions
 from .parquet import ParquetReader, ParquetWriter
@@ -47,6 +49,7 @@ _WRITERS: dict[str, type[Writer]] = {
     "text": TextWriter,
 }
 _ROWS_PER_WRITE = 16384
+_GROUP_COLUMN = ("csv", "tsv", "parquet")  # labels stand beside each row's group
 
 
 def load(path: Source, format: str | None = None, **options: Any) -> Dataset:
@@ -64,6 +67,9 @@ def load(path: Source, format: str | None = None, **options: Any) -> Dataset:
     - `n_features`, `n_labels`: sizes, where a file does not say them or is to be widened.
     - `label_file`: the labels that go with a file of features (pair, npz), if their name does not tell.
     - `zero_based` (svmlight): where feature ids start; "auto": at one unless an id 0 is seen.
+    - `group_field`: the field or column that names the group of each row (jsonl, csv, tsv, parquet). Labels then are
+      those of the group: of all that its rows have. `samples_field` ("samples") holds the samples of a group in
+      nested JSON lines, which are known by it.
     - `text_field`, `label_field`, `features_field`: fields or columns (jsonl, csv, tsv, parquet). Several
       text fields are joined by a blank.
     - `label_separator` (";"), `delimiter`, `quote` (csv, tsv): between labels in a column, between columns,
@@ -103,7 +109,7 @@ def open_reader(path: Source, format: str | None, options: ReadOptions) -> Reade
     simple: dict[str, Callable[[Source, ReadOptions], Reader]] = {
         "xmc": XmcReader,
         "svmlight": SvmlightReader,
-        "jsonl": JsonReader,
+        "jsonl": open_json,
         "csv": lambda source, o: TableReader(source, o, ","),
         "tsv": lambda source, o: TableReader(source, o, "\t"),
         "parquet": ParquetReader,
@@ -150,17 +156,30 @@ def save(dataset: Dataset, path: str | os.PathLike[str], format: str | None = No
             f"The 'dataset' parameter of save must be a Dataset. Got {type(dataset).__name__} instead."
         )
     kind = _format_to_write(path, format, has_text=dataset.texts is not None)
-    facts = Facts(dataset.n_rows, dataset.n_features, dataset.n_labels, dataset.labels, dataset.label_texts)
+    facts = Facts(
+        dataset.n_rows,
+        dataset.n_features,
+        dataset.n_labels,
+        dataset.labels,
+        dataset.label_texts,
+        dataset.groups,
+    )
     _prepare_parent(path)
     x = None if dataset.X is None else dataset.X if sp.issparse(dataset.X) else sp.csr_matrix(dataset.X)
     with Outputs() as files, progress.phase("write", dataset.n_rows, "rows") as update:
         writer = _WRITERS[kind](path, facts, files, **_checked_options(kind, options))
         valued = dataset.Y is not None and dataset.Y.nnz > 0 and not bool((dataset.Y.data == 1).all())
         _check_losses(writer, kind, _parts_of(dataset.X, dataset.texts, dataset.Y, facts, valued))
+        if dataset.groups is not None and isinstance(writer, JsonWriter):
+            write_nested(dataset, path, files, facts, options)
+            return
         if isinstance(writer, NpzWriter):
             writer.write_matrices(dataset.X, dataset.Y)
             return
-        chunks = chunks_of_csr(dataset.n_rows, dataset.texts, x, dataset.Y, _ROWS_PER_WRITE)
+        y, members = dataset.Y, None
+        if dataset.groups is not None and kind in _GROUP_COLUMN:
+            y, members = labels_by_row(dataset.groups, path), dataset.groups.samples
+        chunks = chunks_of_csr(dataset.n_rows, dataset.texts, x, y, _ROWS_PER_WRITE, members)
         _write_all(writer, chunks, update)
         writer.end(facts)
 
@@ -175,7 +194,7 @@ def convert(
 ) -> Facts:
     """Reads one format and writes another, row by row.
 
-    Memory does not grow with the file, except for npz matrices and the labels of folders and pairs.
+    Memory does not grow with the file, except for npz matrices, the labels of folders and pairs, and data in groups.
     `format` and `options` are those of ``load``, `to` and `write` the format and the options of ``save``.
     Formats that begin with a header of sizes need to know them: a source that does not say its sizes is
     then read twice.
@@ -183,6 +202,8 @@ def convert(
     read_options = ReadOptions.of(options)
     kind = format or detect(source)
     reader = open_reader(source, kind, read_options)
+    if _has_groups(reader):
+        return _convert_groups(reader, target, to, write or {})
     chunks = reader.chunks()
     try:
         first = next(chunks, Chunk(0))
@@ -207,6 +228,20 @@ def convert(
         reader.close()
     reader.repairs.warn()
     return facts
+
+
+def _has_groups(reader: Reader) -> bool:
+    return (
+        reader.groups is not None or reader.group_column is not None or isinstance(reader, NestedJsonReader)
+    )
+
+
+def _convert_groups(reader: Reader, target: Any, to: str | None, write: dict[str, Any]) -> Facts:
+    """Groups are written whole: which rows are in them shows at the end."""
+    dataset = gather(reader)
+    save(dataset if reader.dense is None else replace(dataset, X=reader.dense), target, to, **write)
+    reader.repairs.warn()
+    return reader.facts()
 
 
 def _must_count(reader: Reader, out: str, first: Chunk) -> bool:
@@ -298,9 +333,9 @@ def _prepare_parent(path: str | os.PathLike[str]) -> None:
 def _checked_options(kind: str, options: dict[str, Any]) -> dict[str, Any]:
     known = {
         "svmlight": {"zero_based"},
-        "jsonl": {"text_field", "label_field", "features_field"},
-        "csv": {"text_field", "label_field", "label_separator", "delimiter"},
-        "tsv": {"text_field", "label_field", "label_separator", "delimiter"},
+        "jsonl": {"text_field", "label_field", "features_field", "samples_field"},
+        "csv": {"text_field", "label_field", "label_separator", "delimiter", "group_field"},
+        "tsv": {"text_field", "label_field", "label_separator", "delimiter", "group_field"},
         "folder": {"split"},
         "pair": {"label_file"},
     }.get(kind, set())
@@ -319,9 +354,14 @@ def _parts_of(x: Any, texts: Any, y: Any, facts: Facts, valued: bool) -> set[str
         "label names": facts.labels,
         "label texts": facts.label_texts,
     }
-    return {name for name, part in parts.items() if part is not None} | (
-        {"label values"} if valued else set()
-    )
+    named = {name for name, part in parts.items() if part is not None}
+    if valued:
+        named.add("label values")
+    if facts.groups is not None:
+        named.add("groups")
+        if facts.groups.labels.nnz and facts.groups.labels.data.max() > 1:
+            named.add("counts of groups' labels")
+    return named
 
 
 def _check_losses(writer: Writer, kind: str, parts: set[str]) -> None:
@@ -335,6 +375,8 @@ def _check_losses(writer: Writer, kind: str, parts: set[str]) -> None:
     if kind in ("csv", "tsv", "text") and "texts" not in parts:
         raise DataError(f"the {kind} format holds texts, and this data set has none.", path=writer.path)
     lost = parts - writer.holds
+    if {"groups", "labels"} <= parts and kind in ("jsonl", *_GROUP_COLUMN):
+        lost = lost | {"labels of samples"}
     if lost:
         warnings.warn(
             f"{writer.path}: the {kind} format does not hold {', '.join(sorted(lost))}.",

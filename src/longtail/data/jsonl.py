@@ -11,19 +11,27 @@ from ..errors import DataError
 from .chunk import Chunk, SparseRows
 from .lines import LineReader
 from .named import finish_labels, label_names_of, label_table
+from .nested_json import NestedJsonReader, is_nested
 from .options import MOST, ReadOptions
-from .source import Reader, Writer, sparse_of
-from .streams import Source, name_of
+from .source import Reader, Writer, closed_on_error, sparse_of
+from .streams import Source
 
-__all__ = ["JsonReader", "JsonWriter"]
+__all__ = ["JsonReader", "JsonWriter", "open_json"]
+
+
+def open_json(source: Source, options: ReadOptions) -> Reader:
+    """The reader of rows or, if the first line is a group with samples, that of groups."""
+    lines = LineReader(source, options)
+    with closed_on_error(lines):
+        return NestedJsonReader(lines, options) if is_nested(lines, options) else JsonReader(lines, options)
 
 
 class JsonReader(Reader):
     """One object per line. What the first row has, all must have; only labels may be missing."""
 
-    def __init__(self, source: Source, options: ReadOptions):
-        super().__init__(name_of(source), options)
-        self._lines = LineReader(source, options)
+    def __init__(self, lines: LineReader, options: ReadOptions):
+        super().__init__(lines.name, options)
+        self._lines = lines
         self._table = label_table(options)
 
     def chunks(self) -> Iterator[Chunk]:
@@ -61,11 +69,13 @@ class JsonReader(Reader):
             largest_feature = max(largest_feature, result["largest_feature"])
             largest_label = max(largest_label, result["largest_label"])
             self.repairs.note_block(result["repairs"], self.name, self._lines.line)
+            groups = self._groups_of(block)
             self._lines.consume(len(block), result["lines"])
             self.n_rows += rows
             if rows:
                 texts = result["texts"] if has["text"] else None
-                yield Chunk(rows, texts, sparse_of(result, "x") if has["x"] else None, sparse_of(result, "y"))
+                x = sparse_of(result, "x") if has["x"] else None
+                yield Chunk(rows, texts, x, sparse_of(result, "y"), groups)
         if not any_line or not self.n_rows:
             raise DataError("the file is empty.", path=self.name, line=1)
         if labelled:
@@ -75,6 +85,18 @@ class JsonReader(Reader):
             self.n_features = largest_feature + 1
         finish_labels(self, self._table, largest_label)
         self.repairs.note("undecodable bytes replaced", self._lines.replaced, self.name)
+
+    def _groups_of(self, block: Any) -> SparseRows | None:
+        """The group of each row: the block is parsed once more, for that field."""
+        if self.group_column is None:
+            return None
+        options = self.options
+        result = _native.data.parse_json(
+            block, _native.data.LabelTable(), [options.group_field], "", "", MOST, MOST, options.n_threads
+        )
+        if result["error"]:
+            raise self._lines.error(*result["error"])
+        return self.group_column.rows(result["texts"])
 
     def _same_parts(self, result: dict[str, Any], has: dict[str, bool]) -> None:
         names = {
@@ -107,13 +129,14 @@ def _first_row(result: dict[str, Any]) -> int:
 class JsonWriter(Writer):
     """Writes one object per line: text, labels (names when there are names, else ids), features."""
 
-    holds = frozenset({"features", "texts", "labels", "label names"})
+    holds = frozenset({"features", "texts", "labels", "label names", "groups", "counts of groups' labels"})
 
     def take_options(
         self,
         text_field: str = "text",
         label_field: str = "labels",
         features_field: str = "features",
+        samples_field: str = "samples",
         **options: Any,
     ) -> None:
         """The names of the fields."""

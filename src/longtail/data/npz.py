@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from ..arrays import CSR, as_csr, as_features
 from ..errors import DataError
 from .chunk import Chunk, SparseRows, chunks_of_csr
+from .group_files import read_groups, write_groups
 from .options import MOST, ReadOptions
 from .repairs import Repairs
 from .source import Reader, Writer
@@ -301,6 +302,10 @@ class NpzReader(Reader):
                 raise DataError(
                     f"has {self._y.shape[0]:,} rows, but {self.name} has {self.n_rows:,}.", path=path
                 )
+        if isinstance(source, (str, os.PathLike)) and Path(source).stem.endswith("X"):
+            self.groups = read_groups(Path(source).parent, Path(source).stem[:-1], options, self.repairs)
+            if self.groups is not None and self._y is None:
+                self.n_labels = self.groups.n_labels
 
     def chunks(self) -> Iterator[Chunk]:
         """The rows."""
@@ -333,7 +338,7 @@ def write_matrix(files: Outputs, path: Path, matrix: Any) -> None:
 class NpzWriter(Writer):
     """A folder with X.npz and Y.npz; or, when the path ends in .npz, that file and its labels beside it."""
 
-    holds = frozenset({"features", "labels", "label values"})
+    holds = frozenset({"features", "labels", "label values", "groups", "counts of groups' labels"})
     needs_facts = False
 
     def begin(self, first: Chunk) -> None:
@@ -369,3 +374,10 @@ class NpzWriter(Writer):
         write_matrix(self.files, features, x)
         if y is not None:
             write_matrix(self.files, labels, y)
+        if self.facts.groups is not None:
+            prefix = features.stem.removesuffix("X")
+            if prefix == features.stem:
+                raise DataError(
+                    "the name must end in X.npz, so that the groups can stand beside it.", path=features
+                )
+            write_groups(self.files, features.parent, prefix, self.facts.groups)

@@ -33,6 +33,8 @@ _constraints: dict[str, Check] = {
     "text_field": _names,
     "label_field": Nullable(_strings),
     "features_field": _strings,
+    "group_field": Nullable(_strings),
+    "samples_field": _strings,
     "label_separator": _strings,
     "delimiter": Nullable(_strings),
     "quote": Nullable(_strings),
@@ -58,6 +60,8 @@ class ReadOptions:
     text_field: str | Sequence[str] = "text"
     label_field: str | None = None
     features_field: str = "features"
+    group_field: str | None = None
+    samples_field: str = "samples"
     label_separator: str = ";"
     delimiter: str | None = None
     quote: str | None = '"'

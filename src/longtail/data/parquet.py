@@ -9,11 +9,12 @@ import numpy as np
 
 from ..errors import DataError, MissingExtraError
 from .chunk import Chunk, SparseRows
+from .group_column import group_names_of
 from .named import label_names_of
 from .options import MOST, ReadOptions
 from .source import Reader, Writer
 from .streams import Source, name_of
-from .table import LABEL_COLUMN, LABEL_ID_COLUMN
+from .table import GROUP_COLUMN, LABEL_COLUMN, LABEL_ID_COLUMN
 
 __all__ = ["ParquetReader", "ParquetWriter"]
 
@@ -49,6 +50,8 @@ class ParquetReader(Reader):
             )
         self._label = self._label_column()
         self.has_labels = self._label is not None
+        if options.group_field is not None and options.group_field not in self._columns:
+            raise DataError(f"there is no column {options.group_field!r}.", path=self.name)
         self._features = {_FEATURE_IDS, _FEATURE_VALUES} <= set(self._columns)
         if not self._text and not self._features:
             shown = ", ".join(map(repr, self._columns[:20]))
@@ -82,6 +85,8 @@ class ParquetReader(Reader):
 
         wanted = [*self._text, *([self._label] if self._label else [])]
         wanted += [_FEATURE_IDS, _FEATURE_VALUES] if self._features else []
+        if self.options.group_field is not None:
+            wanted.append(self.options.group_field)
         self._largest_label = self._largest_feature = -1
         row = 0
         with self._told():
@@ -113,7 +118,17 @@ class ParquetReader(Reader):
             )
         x = self._feature_rows(batch, row) if self._features else None
         y = self._label_rows(batch.column(self._label), row) if self._label else None
-        return Chunk(n, texts, x, y)
+        return Chunk(n, texts, x, y, self._groups_of(batch))
+
+    def _groups_of(self, batch: Any) -> SparseRows | None:
+        """The group of each row; null and "" are none. Numbers are names too."""
+        field = self.options.group_field
+        if self.group_column is None or field is None:
+            return None
+        column = batch.column(field)
+        if not self._pa.types.is_string(column.type):
+            column = column.cast(self._pa.string())
+        return self.group_column.rows([name or "" for name in column.to_pylist()])
 
     def _strings(self, column: Any, field: str, row: int) -> list[str]:
         if not (self._pa.types.is_string(column.type) or self._pa.types.is_large_string(column.type)):
@@ -275,7 +290,7 @@ def _tidy(lengths: Any, ids: Any, values: Any, keep_first: bool) -> tuple[Sparse
 class ParquetWriter(Writer):
     """Writes one row group per chunk."""
 
-    holds = frozenset({"features", "texts", "labels", "label names"})
+    holds = frozenset({"features", "texts", "labels", "label names", "groups"})
 
     def begin(self, first: Chunk) -> None:
         """The schema."""
@@ -295,6 +310,8 @@ class ParquetWriter(Writer):
                 pa.field(_FEATURE_IDS, pa.list_(pa.int32())),
                 pa.field(_FEATURE_VALUES, pa.list_(pa.float32())),
             ]
+        if first.groups is not None:
+            fields.append(pa.field(GROUP_COLUMN, pa.string()))
         self._schema = pa.schema(fields)
         self._writer = pa.parquet.ParquetWriter(self.files.open(self.path), self._schema, compression="zstd")
         self.files.on_discard(self._writer.close)
@@ -316,6 +333,8 @@ class ParquetWriter(Writer):
             offsets = pa.array(chunk.x.indptr().astype(np.int32), pa.int32())
             columns.append(pa.ListArray.from_arrays(offsets, pa.array(chunk.x.ids, pa.int32())))
             columns.append(pa.ListArray.from_arrays(offsets, pa.array(chunk.x.filled(), pa.float32())))
+        if chunk.groups is not None:
+            columns.append(pa.array(group_names_of(chunk.groups, self.facts.groups), pa.string()))
         if chunk.n_rows:
             self._writer.write_table(pa.table(columns, schema=self._schema))
 

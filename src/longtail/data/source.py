@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..errors import DataError
 from .chunk import Chunk, SparseRows, join_sparse
 from .dataset import Dataset
+from .group_column import GroupColumn, groups_of_rows
+from .groups import Groups
 from .options import MOST, ReadOptions
 from .repairs import Repairs
 from .streams import Outputs
@@ -32,6 +34,7 @@ class Facts:
     n_labels: int = 0
     labels: LabelSet | None = None
     label_texts: list[str] | None = None
+    groups: Groups | None = None  # only of a whole data set that is being written
 
 
 class Reader(abc.ABC):
@@ -47,6 +50,9 @@ class Reader(abc.ABC):
         self.n_labels: int | None = options.known_labels
         self.labels: LabelSet | None = options.labels
         self.label_texts: list[str] | None = None
+        self.groups: Groups | None = None  # of formats that keep them beside the rows
+        self.group_column: GroupColumn | None = None if options.group_field is None else GroupColumn()
+        self.group_labels: Any = None  # of formats that tell them apart from the rows, after the last chunk
         self.dense: Any = None  # the features as they are, when they are a dense matrix
         self.has_labels = True  # False once it is known that no row has any
         self.feature_base = (
@@ -71,9 +77,9 @@ class Reader(abc.ABC):
 class Writer(abc.ABC):
     """Takes chunks and writes them into files that appear when all went well."""
 
-    holds: ClassVar[
-        frozenset[str]
-    ]  # of "features", "texts", "labels", "label names", "label texts", "label values"
+    # Of "features", "texts", "labels", "label names", "label texts", "label values", "groups" and
+    # "counts of groups' labels".
+    holds: ClassVar[frozenset[str]]
     needs_facts: ClassVar[bool] = False  # sizes must be known before the first row
 
     def __init__(self, path: str | os.PathLike[str], facts: Facts, files: Outputs, **options: Any):
@@ -127,10 +133,19 @@ def gather(reader: Reader) -> Dataset:
     matrix = None if y is None or not reader.has_labels else join_sparse(y, reader.n_labels or 0)
     if features is None and texts is None and matrix is None:
         raise DataError("no texts, features or labels were found.", path=reader.name)
-    names = reader.labels if matrix is not None else None
-    label_texts = reader.label_texts if matrix is not None else None
+    groups = reader.groups
+    if parts.groups is not None and reader.group_column is not None:
+        try:
+            groups, matrix = groups_of_rows(parts.groups, matrix, reader.group_column.names), None
+        except DataError as error:
+            raise DataError(str(error), path=reader.name) from None
+    elif parts.groups is not None:
+        groups = Groups(join_sparse(parts.groups, reader.group_labels.shape[0]), reader.group_labels)
+    labelled = matrix is not None or groups is not None
+    names = reader.labels if labelled else None
+    label_texts = reader.label_texts if labelled else None
     return Dataset(
-        features, texts, matrix, names, label_texts, None, reader.title, dict(reader.repairs.counts)
+        features, texts, matrix, names, label_texts, groups, reader.title, dict(reader.repairs.counts)
     )
 
 
@@ -141,6 +156,7 @@ class _Parts:
         self.texts: list[str] | None = None
         self.x: list[SparseRows] | None = None
         self.y: list[SparseRows] | None = None
+        self.groups: list[SparseRows] | None = None
 
     def add(self, chunk: Chunk) -> None:
         if chunk.texts is not None:
@@ -152,6 +168,9 @@ class _Parts:
         if chunk.y is not None:
             self.y = self.y or []
             self.y.append(chunk.y)
+        if chunk.groups is not None:
+            self.groups = self.groups or []
+            self.groups.append(chunk.groups)
 
 
 def limit_of(header: int | None, option: int | None, what: str, path: str, line: int) -> int | None:

@@ -8,16 +8,17 @@ from typing import Any
 
 from .. import _native
 from ..errors import DataError
-from .chunk import Chunk
+from .chunk import Chunk, SparseRows
+from .group_column import group_names_of
 from .lines import LineReader
 from .named import finish_labels, label_names_of, label_table
 from .options import MOST, ReadOptions
 from .source import Reader, Writer, closed_on_error, sparse_of
 from .streams import Source, name_of
 
-__all__ = ["LABEL_COLUMN", "LABEL_ID_COLUMN", "TableReader", "TableWriter"]
+__all__ = ["GROUP_COLUMN", "LABEL_COLUMN", "LABEL_ID_COLUMN", "TableReader", "TableWriter"]
 
-LABEL_COLUMN, LABEL_ID_COLUMN = "labels", "label_ids"
+LABEL_COLUMN, LABEL_ID_COLUMN, GROUP_COLUMN = "labels", "label_ids", "group"
 
 
 class TableReader(Reader):
@@ -35,6 +36,7 @@ class TableReader(Reader):
             self._columns = self._read_header()
             self._text_columns = [self._column(field) for field in options.text_fields]
             self._label_column, self._ids = self._find_labels()
+            self._group_column = -1 if options.group_field is None else self._column(options.group_field)
         self.has_labels = self._label_column >= 0
 
     def _read_header(self) -> list[str]:
@@ -96,9 +98,10 @@ class TableReader(Reader):
                 raise self._lines.error(*result["error"])
             largest_label = max(largest_label, result["largest_label"])
             self.repairs.note_block(result["repairs"], self.name, self._lines.line)
+            groups = self._groups_of(block[: result["consumed"]])
             self._lines.consume(result["consumed"], result["lines"])
             self.n_rows += result["rows"]
-            yield self._chunk(result["rows"], result["texts"], result)
+            yield self._chunk(result["rows"], result["texts"], result, groups)
         if self._lines.left():
             raise self._lines.error(0, "a quote is opened and never closed")
         finish_labels(self, self._table, largest_label)
@@ -106,13 +109,32 @@ class TableReader(Reader):
             self.n_labels = 0
         self.repairs.note("undecodable bytes replaced", self._lines.replaced, self.name)
 
-    def _chunk(self, n: int, texts: list[str], result: dict[str, Any] | None) -> Chunk:
-        from .chunk import SparseRows
+    def _groups_of(self, block: Any) -> SparseRows | None:
+        """The group of each record: the block is parsed once more, for that column."""
+        if self.group_column is None or not len(block):
+            return None
+        result = _native.data.parse_table(
+            block,
+            _native.data.LabelTable(),
+            self._delimiter,
+            self._quote,
+            [self._group_column],
+            -1,
+            len(self._columns),
+            self.options.label_separator,
+            False,
+            MOST,
+            self.options.n_threads,
+        )
+        return self.group_column.rows([name.strip() for name in result["texts"]])
 
+    def _chunk(
+        self, n: int, texts: list[str], result: dict[str, Any] | None, groups: SparseRows | None = None
+    ) -> Chunk:
         y = None
         if self.has_labels:
             y = SparseRows.empty(0) if result is None else sparse_of(result, "y")
-        return Chunk(n, texts, None, y)
+        return Chunk(n, texts, None, y, groups)
 
     def close(self) -> None:
         """Closes the file."""
@@ -120,9 +142,9 @@ class TableReader(Reader):
 
 
 class TableWriter(Writer):
-    """Writes CSV or TSV: text and labels (or label_ids, when labels have no names)."""
+    """Writes CSV or TSV: text and labels (or label_ids, when labels have no names), and the group if there are any."""
 
-    holds = frozenset({"texts", "labels", "label names"})
+    holds = frozenset({"texts", "labels", "label names", "groups"})
     delimiter = ","
 
     def take_options(
@@ -131,12 +153,14 @@ class TableWriter(Writer):
         label_field: str | None = None,
         label_separator: str = ";",
         delimiter: str | None = None,
+        group_field: str = GROUP_COLUMN,
         **options: Any,
     ) -> None:
         """Names of columns, separator of labels, delimiter of columns."""
         super().take_options(**options)
         self._text_field, self._label_field = text_field, label_field
         self._separator = label_separator
+        self._group_field = group_field
         self.delimiter = delimiter or self.delimiter
 
     def begin(self, first: Chunk) -> None:
@@ -147,6 +171,8 @@ class TableWriter(Writer):
             columns.append(
                 self._label_field or (LABEL_ID_COLUMN if self.facts.labels is None else LABEL_COLUMN)
             )
+        if first.groups is not None:
+            columns.append(self._group_field)
         self._write_rows([columns])
 
     def write(self, chunk: Chunk) -> None:
@@ -158,7 +184,10 @@ class TableWriter(Writer):
         labels = label_names_of(chunk.y, self.facts)
         self._check_names(labels)
         cells = [self._separator.join(map(str, row)) for row in labels]
-        self._write_rows([[text, cell] for text, cell in zip(chunk.texts, cells, strict=True)])
+        columns = [chunk.texts, cells]
+        if chunk.groups is not None:
+            columns.append(group_names_of(chunk.groups, self.facts.groups))
+        self._write_rows([list(row) for row in zip(*columns, strict=True)])
 
     def _check_names(self, labels: list[list[str]] | list[list[int]]) -> None:
         if self.facts.labels is None:

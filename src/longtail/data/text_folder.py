@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..arrays import CSR
 from ..errors import DataError, ParameterError
 from .chunk import Chunk, SparseRows, join_sparse
+from .group_files import read_groups, write_groups
 from .npz import ROWS_PER_CHUNK, fit_columns, read_matrix, write_matrix
 from .options import ReadOptions
 from .source import Facts, Reader, Writer
@@ -92,6 +93,10 @@ class FolderReader(Reader):
                 )
             self.n_rows = int(self._y.shape[0])
             self._name_labels(here)
+        self.groups = read_groups(here, f"{split}_" if split else "", options, self.repairs)
+        if self.groups is not None and self._y is None:
+            self.n_labels = self.groups.n_labels
+            self._name_labels(here)
 
     def _name_labels(self, here: Path) -> None:
         """lbl.txt describes labels; lbl_id.txt or, if they differ, lbl.txt names them."""
@@ -160,7 +165,18 @@ class FolderReader(Reader):
 class FolderWriter(Writer):
     """Writes one split of a folder; texts go out as they come, labels are collected."""
 
-    holds = frozenset({"features", "texts", "labels", "label names", "label texts", "label values"})
+    holds = frozenset(
+        {
+            "features",
+            "texts",
+            "labels",
+            "label names",
+            "label texts",
+            "label values",
+            "groups",
+            "counts of groups' labels",
+        }
+    )
 
     def take_options(self, split: str = "trn", **options: Any) -> None:
         """Which split to write."""
@@ -192,9 +208,12 @@ class FolderWriter(Writer):
             write_matrix(
                 self.files, self.path / f"{self._split}_X.npz", join_sparse(self._x, facts.n_features)
             )
-        if self._y is None:
+        if self._y is not None:
+            write_matrix(self.files, self.path / f"{self._split}_Y.npz", join_sparse(self._y, facts.n_labels))
+        if facts.groups is not None:
+            write_groups(self.files, self.path, f"{self._split}_", facts.groups)
+        if self._y is None and facts.groups is None:
             return
-        write_matrix(self.files, self.path / f"{self._split}_Y.npz", join_sparse(self._y, facts.n_labels))
         names = None if facts.labels is None else list(facts.labels.names)
         if facts.label_texts is not None:
             self._write_names("lbl.txt", facts.label_texts)
