@@ -1,4 +1,6 @@
 // The one extension module. Each room binds its kernels into a submodule of its own: longtail._native.<room>.
+#include <exception>
+
 #include "core/isa.hpp"
 #include "core/python.hpp"
 
@@ -24,6 +26,13 @@ void room(nb::module_& m, const char* name, Bind bind) {
 
 NB_MODULE(_native, m) {
   nb::set_leak_warnings(false);
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const IsaError& wrong) {
+      PyErr_SetString(nb::module_::import_("longtail.errors").attr("ParameterError").ptr(), wrong.what());
+    }
+  });
   m.def("active_isa", [] { return isa_name(active_isa()); }, "The instruction set that kernels use now.");
   m.def("machine_isa", [] { return isa_name(machine_isa()); }, "The best instruction set of this machine.");
   m.def(

@@ -1,7 +1,6 @@
 #include "core/isa.hpp"
 
 #include <cstdlib>
-#include <stdexcept>
 #include <string>
 
 #if LT_X86 && defined(_MSC_VER)
@@ -54,7 +53,7 @@ Isa active_isa() {
   else if (name == "avx2") asked = Isa::avx2;
   else if (name == "avx512") asked = Isa::avx512;
   else
-    throw std::invalid_argument("LONGTAIL_ISA must be one of portable, avx2, avx512. Got '" + name + "' instead.");
+    throw IsaError("LONGTAIL_ISA must be one of portable, avx2, avx512. Got '" + name + "' instead.");
   // A wish for more than the machine has gives what the machine has.
   return static_cast<int>(asked) < static_cast<int>(machine) ? asked : machine;
 }

@@ -8,12 +8,19 @@
 // machine that may not have the instructions (whole-file flags would leak them through shared inline functions).
 #pragma once
 
+#include <stdexcept>
+
 namespace longtail {
+
+/// A wrong value of LONGTAIL_ISA; Python sees a longtail.errors.ParameterError.
+struct IsaError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
 
 enum class Isa : int { portable = 0, avx2 = 1, avx512 = 2 };
 
 /// The best level that this machine has and that LONGTAIL_ISA (portable | avx2 | avx512) allows. Read at every call, so
-/// that tests can change the variable inside one process. Throws std::invalid_argument on an unknown name.
+/// that tests can change the variable inside one process. Throws IsaError on an unknown name.
 Isa active_isa();
 /// The best level of this machine, whatever LONGTAIL_ISA says.
 Isa machine_isa();

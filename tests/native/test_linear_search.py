@@ -20,6 +20,7 @@ from linear_kit import (
     train_tree,
 )
 
+from longtail.errors import ParameterError
 from longtail.trees import LabelTree, complete_tree, random_tree, tree_from_parents
 
 EVERYTHING = 2**31 - 1
@@ -340,7 +341,7 @@ def test_search_options_are_checked(wrong: dict[str, Any]) -> None:
 
 def test_unknown_instruction_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LONGTAIL_ISA", "sse9")
-    with pytest.raises(ValueError, match=r"portable, avx2, avx512\. Got 'sse9' instead"):
+    with pytest.raises(ParameterError, match=r"portable, avx2, avx512\. Got 'sse9' instead"):
         predict(predictor([LEVELS["flat"]], DATA), X)
 
 
