@@ -64,7 +64,10 @@ void NodeScratch::compact(const Examples& x, const float* square_norm, const flo
   features.clear();
   out.index.clear();
   out.row_ptr.clear();
+  out.single_row.clear();
+  out.single_value.clear();
   if (x.dense) {
+    out.own.assign(n, 0.0f);
     for (int64_t f = 0; f < x.n_features; ++f) features.push_back(static_cast<int32_t>(f));
     out.value.resize(n * static_cast<size_t>(x.n_features));
     for (size_t i = 0; i < n; ++i)
@@ -75,31 +78,72 @@ void NodeScratch::compact(const Examples& x, const float* square_norm, const flo
 
   size_t nnz = 0;
   for (const int32_t row : rows) nnz += static_cast<size_t>(x.sparse.row_nnz(row));
-  out.row_ptr.resize(n + 1);
   out.index.resize(nnz);
   out.value.resize(nnz);
-  out.row_ptr[0] = 0;
+  number_features(x.sparse, out);
+  split_features(x.sparse, out);
+}
+
+/// Numbers the features as they come and counts their rows.
+void NodeScratch::number_features(const CsrView& x, NodeRows& out) {
   constexpr size_t kAhead = 8;
+  count_.clear();
   size_t q = 0;
-  for (size_t i = 0; i < n; ++i) {
-    if (i + kAhead < n) {
-      prefetch(x.sparse.indices + x.sparse.indptr[rows[i + kAhead]]);
-      prefetch(x.sparse.data + x.sparse.indptr[rows[i + kAhead]]);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i + kAhead < rows.size()) {
+      prefetch(x.indices + x.indptr[rows[i + kAhead]]);
+      prefetch(x.data + x.indptr[rows[i + kAhead]]);
     }
-    const int64_t begin = x.sparse.indptr[rows[i]], end = x.sparse.indptr[rows[i] + 1];
-    for (int64_t p = begin; p < end; ++p, ++q) {
-      int32_t& local = local_feature_[static_cast<size_t>(x.sparse.indices[p])];
+    for (int64_t p = x.indptr[rows[i]]; p < x.indptr[rows[i] + 1]; ++p, ++q) {
+      int32_t& local = local_feature_[static_cast<size_t>(x.indices[p])];
       if (local < 0) {
         local = static_cast<int32_t>(features.size());
-        features.push_back(x.sparse.indices[p]);
+        features.push_back(x.indices[p]);
+        count_.push_back(0);
       }
+      ++count_[static_cast<size_t>(local)];
       out.index[q] = static_cast<uint32_t>(local);
     }
-    std::copy_n(x.sparse.data + begin, end - begin, out.value.data() + out.row_ptr[i]);  // may copy nothing to nowhere
-    out.row_ptr[i + 1] = static_cast<int64_t>(q);
   }
   for (const int32_t f : features) local_feature_[static_cast<size_t>(f)] = -1;
-  out.n_features = static_cast<int32_t>(features.size());
+}
+
+/// Gives features of several rows the first numbers, and takes those of one row out of the rows.
+void NodeScratch::split_features(const CsrView& x, NodeRows& out) {
+  uint32_t n_shared = 0;
+  for (const int32_t count : count_) n_shared += count > 1 ? 1 : 0;
+  uint32_t next_shared = 0, next_single = n_shared;
+  all_features_.resize(features.size());
+  for (size_t f = 0; f < features.size(); ++f) {
+    const uint32_t number = count_[f] > 1 ? next_shared++ : next_single++;
+    all_features_[number] = features[f];
+    count_[f] = static_cast<int32_t>(number);
+  }
+  features.swap(all_features_);
+
+  out.n_features = static_cast<int32_t>(n_shared);
+  out.single_row.resize(features.size() - n_shared);
+  out.single_value.resize(features.size() - n_shared);
+  out.own.assign(rows.size(), 0.0f);
+  out.row_ptr.resize(rows.size() + 1);
+  out.row_ptr[0] = 0;
+  size_t q = 0, kept = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    double own = 0.0;
+    for (int64_t p = x.indptr[rows[i]]; p < x.indptr[rows[i] + 1]; ++p, ++q) {
+      const auto number = static_cast<uint32_t>(count_[out.index[q]]);
+      if (number < n_shared) {
+        out.index[kept] = number;
+        out.value[kept++] = x.data[p];
+      } else {
+        out.single_row[number - n_shared] = static_cast<int32_t>(i);
+        out.single_value[number - n_shared] = x.data[p];
+        own += static_cast<double>(x.data[p]) * static_cast<double>(x.data[p]);
+      }
+    }
+    out.own[i] = static_cast<float>(own);
+    out.row_ptr[i + 1] = static_cast<int64_t>(kept);
+  }
 }
 
 }  // namespace longtail

@@ -42,11 +42,16 @@ class NodeScratch {
 
   std::vector<int32_t> rows;       // ids of the collected rows
   std::vector<uint16_t> positive;  // [n_blocks * rows]
-  std::vector<int32_t> features;   // global feature of each local one
+  std::vector<int32_t> features;   // global feature of each local one, those of one row last
 
  private:
+  void number_features(const CsrView& x, NodeRows& out);
+  void split_features(const CsrView& x, NodeRows& out);
+
   std::vector<int32_t> local_row_;      // [n_rows] or -1
   std::vector<int32_t> local_feature_;  // [n_features] or -1
+  std::vector<int32_t> count_;          // rows of each local feature, then its final number
+  std::vector<int32_t> all_features_;
 };
 
 }  // namespace longtail

@@ -86,10 +86,11 @@ struct SquaredHinge {
   F16x highest = fill(-std::numeric_limits<float>::infinity());
   Mask unfinished(float tol) const { return greater(highest - lowest, fill(tol)); }
 
-  inline F16x step(F16x margin, F16x sign, F16x& alpha, float cost, float square_norm, Mask active) {
+  /// `margin` is without what the row's own features add.
+  inline F16x step(F16x margin, F16x sign, F16x& alpha, float cost, float square_norm, float own, Mask active) {
     const float diagonal = 0.5f / cost;
     const F16x zero = fill(0.0f);
-    const F16x gradient = (sign * margin - fill(1.0f)) + alpha * fill(diagonal);
+    const F16x gradient = (sign * margin - fill(1.0f)) + alpha * fill(diagonal + own);
     const Mask at_bound = ~greater(alpha, zero) & kAllLanes;
     const F16x projected = blend(at_bound, gradient, min(gradient, zero));
     lowest = min(lowest, projected);
@@ -99,6 +100,8 @@ struct SquaredHinge {
     alpha = alpha + change;
     return change * sign;
   }
+
+  static F16x alpha_of(F16x alpha, float) { return alpha; }
 };
 
 /// One row of the logistic loss's dual: 0 < α < c. It is kept as u with α = c·sigmoid(u), in which the gradient is
@@ -109,16 +112,17 @@ struct Logistic {
   F16x largest = fill(0.0f);
   Mask unfinished(float tol) const { return greater(largest, fill(tol)); }
 
-  inline F16x step(F16x margin, F16x sign, F16x& u, float cost, float square_norm, Mask active) {
-    const F16x gradient = u + sign * margin;
+  inline F16x step(F16x margin, F16x sign, F16x& u, float cost, float square_norm, float own, Mask active) {
+    const F16x old = alpha_of(u, cost);
+    const F16x signed_margin = sign * margin + old * fill(own);
+    const F16x gradient = u + signed_margin;
     // At the starting value α is zero as far as floats can tell, and only a wish to grow counts.
     const Mask at_start = ~greater(u, start()) & kAllLanes;
     const F16x projected = blend(at_start, gradient, min(gradient, fill(0.0f)));
     largest = max(largest, abs(projected));
     if ((greater(abs(projected), fill(1e-6f)) & active) == 0) return fill(0.0f);
 
-    const F16x old = alpha_of(u, cost);
-    const F16x base = sign * margin - old * fill(square_norm);
+    const F16x base = signed_margin - old * fill(square_norm);
     F16x low = fill(0.0f) - base - fill(square_norm * cost), high = fill(0.0f) - base;
     F16x v = min(max(u, low), high);
     for (int i = 0; i < 12; ++i) {
@@ -183,7 +187,7 @@ int solve(const NodeRows& rows, const uint16_t* positive, Mask lanes, const Solv
         const F16x margin = dot<dense>(weights, row, load(bias_weights) * bias);
         const F16x sign = blend(positive[i], fill(-1.0f), fill(1.0f));
         F16x alpha = load(dual + 16 * i);
-        const F16x step = loss.step(margin, sign, alpha, rows.cost[i], rows.square_norm[i], active);
+        const F16x step = loss.step(margin, sign, alpha, rows.cost[i], rows.square_norm[i], rows.own[i], active);
         if (greater(abs(step), fill(0.0f)) == 0) continue;
         store(dual + 16 * i, alpha);
         add_row<dense>(weights, row, step);
@@ -192,7 +196,18 @@ int solve(const NodeRows& rows, const uint16_t* positive, Mask lanes, const Solv
     }
     active &= loss.unfinished(params.tol);
   }
+  for (int64_t i = 0; i < rows.n_rows; ++i) {
+    const F16x sign = blend(positive[i], fill(-1.0f), fill(1.0f));
+    store(dual + 16 * i, LossStep::alpha_of(load(dual + 16 * i), rows.cost[i]) * sign);
+  }
   return pass;
+}
+
+/// The weights of a local feature, of which those of one row are worked out on the spot.
+inline F16x weights_at(const NodeRows& rows, const float* weights, const float* dual, int32_t feature) {
+  if (feature < rows.n_features) return load(weights + 16 * static_cast<size_t>(feature));
+  const auto single = static_cast<size_t>(feature - rows.n_features);
+  return load(dual + 16 * static_cast<size_t>(rows.single_row[single])) * fill(rows.single_value[single]);
 }
 
 }  // namespace
@@ -206,20 +221,21 @@ int solve_block(const NodeRows& rows, const uint16_t* positive, uint32_t lanes, 
                     : solve<SquaredHinge, false>(rows, positive, lanes, params, seed, weights, dual);
 }
 
-void compress_block(const float* weights, const int32_t* order, int64_t n, float threshold, uint16_t* masks,
-                    std::vector<float>& values) {
+void compress_block(const NodeRows& rows, const float* weights, const float* dual, const int32_t* order, int64_t n,
+                    float threshold, uint16_t* masks, std::vector<float>& values) {
   int64_t kept = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const Mask m = greater(abs(load(weights + 16 * static_cast<size_t>(order[i]))), fill(threshold));
+    const Mask m = greater(abs(weights_at(rows, weights, dual, order[i])), fill(threshold));
     masks[i] = static_cast<uint16_t>(m);
-    for (Mask rest = m; rest != 0; rest &= rest - 1) ++kept;
+    kept += count_bits(m);
   }
   values.resize(static_cast<size_t>(kept));
   float* out = values.data();
+  alignas(64) float w[16];
   for (int64_t i = 0; i < n; ++i) {
-    const float* w = weights + 16 * static_cast<size_t>(order[i]);
-    for (int lane = 0; masks[i] >> lane != 0; ++lane)
-      if ((masks[i] >> lane) & 1) *out++ = w[lane];
+    if (masks[i] == 0) continue;
+    store(w, weights_at(rows, weights, dual, order[i]));
+    for (Mask rest = masks[i]; rest != 0; rest &= rest - 1) *out++ = w[lowest_bit(rest)];
   }
 }
 

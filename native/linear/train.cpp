@@ -131,8 +131,8 @@ class LevelTrainer {
     const int passes = LT_DISPATCH(solve_block, job.rows, positive, (1u << lanes) - 1, solver_, seed, weights, dual);
     auto& mask = job.weights.mask[static_cast<size_t>(b)];
     mask.resize(job.order.size());
-    LT_DISPATCH(compress_block, weights, job.order.data(), static_cast<int64_t>(job.order.size()), params_.threshold,
-                mask.data(), job.weights.value[static_cast<size_t>(b)]);
+    LT_DISPATCH(compress_block, job.rows, weights, dual, job.order.data(), static_cast<int64_t>(job.order.size()),
+                params_.threshold, mask.data(), job.weights.value[static_cast<size_t>(b)]);
     const float* bias = weights + static_cast<size_t>(job.rows.n_features) * kBlock;
     for (int64_t j = 0; j < lanes; ++j) job.bias[static_cast<size_t>(b * kBlock + j)] = bias[j] * params_.solver.bias;
     {
