@@ -73,6 +73,9 @@ void NodeScratch::compact(const Examples& x, const float* square_norm, const flo
     for (size_t i = 0; i < n; ++i)
       std::copy_n(x.values + rows[i] * x.n_features, x.n_features, out.value.data() + i * static_cast<size_t>(x.n_features));
     out.n_features = static_cast<int32_t>(x.n_features);
+    out.sum.assign(static_cast<size_t>(x.n_features), 0.0f);
+    for (size_t i = 0; i < n; ++i)
+      for (size_t f = 0; f < out.sum.size(); ++f) out.sum[f] += out.cost[i] * out.value[i * out.sum.size() + f];
     return;
   }
 
@@ -125,6 +128,7 @@ void NodeScratch::split_features(const CsrView& x, NodeRows& out) {
   out.single_row.resize(features.size() - n_shared);
   out.single_value.resize(features.size() - n_shared);
   out.own.assign(rows.size(), 0.0f);
+  out.sum.assign(n_shared, 0.0f);
   out.row_ptr.resize(rows.size() + 1);
   out.row_ptr[0] = 0;
   size_t q = 0, kept = 0;
@@ -135,6 +139,7 @@ void NodeScratch::split_features(const CsrView& x, NodeRows& out) {
       if (number < n_shared) {
         out.index[kept] = number;
         out.value[kept++] = x.data[p];
+        out.sum[number] += out.cost[i] * x.data[p];
       } else {
         out.single_row[number - n_shared] = static_cast<int32_t>(i);
         out.single_value[number - n_shared] = x.data[p];

@@ -26,6 +26,7 @@ struct NodeRows {
   std::vector<float> square_norm;  // [n_rows], the bias feature included
   std::vector<float> cost;         // [n_rows], C times the weight of the example
   std::vector<float> own;          // [n_rows], the sum of squares over features that no other row has
+  std::vector<float> sum;          // [n_features], Σ cost · x over all rows
   std::vector<int32_t> single_row; // features of one row, numbered from n_features on: which row
   std::vector<float> single_value;
 };

@@ -78,9 +78,70 @@ inline void fetch_row(const NodeRows& rows, int64_t i, const float* weights, con
   for (int64_t p = begin; p < end; ++p) prefetch(weights + 16 * static_cast<size_t>(rows.index[p]));
 }
 
+/// Sums over rows of one kind, lane by lane: what the best common α depends on.
+struct Side {
+  F16x cost = fill(0.0f);    // Σ c
+  F16x square = fill(0.0f);  // ‖Σ c·x‖²
+};
+
+/// Starts from the best dual point at which all positive rows of a lane have the same α/c, and all negative ones.
+///
+/// From zero, the first rows of the first pass would take all the weight on the bias and on frequent features, and many
+/// passes would go by until it is shared out again.
+template <bool dense>
+void start_evenly(const NodeRows& rows, const uint16_t* positive, float bias, float* weights, float* dual) {
+  const F16x zero = fill(0.0f);
+  const size_t n_weights = (static_cast<size_t>(rows.n_features) + 1) * 16;
+  std::fill(weights, weights + n_weights, 0.0f);
+  float* bias_weights = weights + n_weights - 16;
+  Side pos, neg;
+  for (int64_t i = 0; i < rows.n_rows; ++i) {
+    const F16x cost = fill(rows.cost[i]), own = fill(rows.cost[i] * rows.cost[i] * rows.own[i]);
+    const F16x cost_if = keep(positive[i], cost), own_if = keep(positive[i], own);
+    pos.cost = pos.cost + cost_if;
+    pos.square = pos.square + own_if;
+    neg.cost = neg.cost + (cost - cost_if);
+    neg.square = neg.square + (own - own_if);
+    if (positive[i] != 0) add_row<dense>(weights, row_at<dense>(rows, i), cost_if);
+  }
+  store(bias_weights, pos.cost * fill(bias));
+  F16x across = zero;
+  const auto add = [&](const F16x p, const F16x n) {
+    pos.square = pos.square + p * p;
+    neg.square = neg.square + n * n;
+    across = across + p * n;
+  };
+  for (int32_t f = 0; f < rows.n_features; ++f) {
+    const F16x p = load(weights + 16 * static_cast<size_t>(f));
+    add(p, fill(rows.sum[f]) - p);
+  }
+  add(pos.cost * fill(bias), neg.cost * fill(bias));
+
+  // The quadratic problem in the two values, its gradient set to zero; a value below zero is at its bound.
+  const F16x a = pos.square + pos.cost * fill(0.5f), d = neg.square + neg.cost * fill(0.5f);
+  const F16x tiny = fill(1e-30f);
+  const F16x determinant = max(a * d - across * across, tiny);
+  F16x p = (pos.cost * d + neg.cost * across) / determinant, n = (neg.cost * a + pos.cost * across) / determinant;
+  const Mask no_p = ~greater(p, zero) | ~greater(a, zero), no_n = ~greater(n, zero) | ~greater(d, zero);
+  const F16x p_alone = pos.cost / max(a, tiny), n_alone = neg.cost / max(d, tiny);
+  p = blend(no_p & kAllLanes, blend(no_n & kAllLanes, p, p_alone), zero);
+  n = blend(no_n & kAllLanes, blend(no_p & kAllLanes, n, n_alone), zero);
+
+  const F16x both = p + n;
+  for (int32_t f = 0; f < rows.n_features; ++f) {
+    float* w = weights + 16 * static_cast<size_t>(f);
+    store(w, load(w) * both - fill(rows.sum[f]) * n);
+  }
+  store(bias_weights, (pos.cost * p - neg.cost * n) * fill(bias));
+  for (int64_t i = 0; i < rows.n_rows; ++i) store(dual + 16 * i, blend(positive[i], n, p) * fill(rows.cost[i]));
+}
+
 /// One row of the squared hinge's dual: 0 ≤ α, gradient y·w·x - 1 + α/(2c).
 struct SquaredHinge {
-  static F16x start() { return fill(0.0f); }
+  template <bool dense>
+  static void start(const NodeRows& rows, const uint16_t* positive, float bias, float* weights, float* dual) {
+    start_evenly<dense>(rows, positive, bias, weights, dual);
+  }
 
   F16x lowest = fill(std::numeric_limits<float>::infinity());
   F16x highest = fill(-std::numeric_limits<float>::infinity());
@@ -108,6 +169,11 @@ struct SquaredHinge {
 /// u + y·w·x, and the one-dimensional problem has a root that a few guarded Newton steps find.
 struct Logistic {
   static F16x start() { return fill(-20.0f); }
+  template <bool>
+  static void start(const NodeRows& rows, const uint16_t*, float, float* weights, float* dual) {
+    std::fill(weights, weights + 16 * (static_cast<size_t>(rows.n_features) + 1), 0.0f);
+    for (int64_t i = 0; i < rows.n_rows; ++i) store(dual + 16 * i, start());
+  }
 
   F16x largest = fill(0.0f);
   Mask unfinished(float tol) const { return greater(largest, fill(tol)); }
@@ -159,10 +225,8 @@ struct Logistic {
 template <class LossStep, bool dense>
 int solve(const NodeRows& rows, const uint16_t* positive, Mask lanes, const SolverParams& params, uint64_t seed,
           float* weights, float* dual) {
-  const size_t n_weights = (static_cast<size_t>(rows.n_features) + 1) * 16;
-  std::fill(weights, weights + n_weights, 0.0f);
-  float* bias_weights = weights + n_weights - 16;
-  for (int64_t i = 0; i < rows.n_rows; ++i) store(dual + 16 * i, LossStep::start());
+  float* bias_weights = weights + 16 * static_cast<size_t>(rows.n_features);
+  LossStep::template start<dense>(rows, positive, params.bias, weights, dual);
 
   const int64_t n_runs = (rows.n_rows + kRun - 1) / kRun;
   std::vector<int64_t> runs(static_cast<size_t>(n_runs));
