@@ -21,8 +21,8 @@
 namespace longtail {
 
 struct KMeansOptions {
-  int rounds = 5;       // assignments per split, at most
-  double tol = 1e-4;    // a split ends when the mean cosine to the own centre rises by less
+  int rounds = 20;      // assignments per split, at most
+  double tol = 0.0;     // a split ends when the mean cosine to the own centre rises by less
   uint64_t seed = 0;
   int threads = 1;
   Watch* watch = nullptr;  // counts labels times binary levels

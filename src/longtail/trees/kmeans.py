@@ -19,8 +19,8 @@ def kmeans_tree(
     E: Any,
     arity: int = 16,
     max_leaf: int = 100,
-    n_iter: int = 5,
-    tol: float = 1e-4,
+    n_iter: int = 20,
+    tol: float = 0.0,
     seed: int = 0,
     threads: int | None = None,
 ) -> LabelTree:
@@ -30,7 +30,8 @@ def kmeans_tree(
     exact balanced spherical 2-means. It starts from two labels: one drawn at random and the least similar of
     16 more. Then the labels with the largest x·(μ₊ - μ₋) become the first side, and μ± the mean directions
     of the sides, until nobody moves, the mean cosine of labels to their side's centre rises by less than
-    ``tol``, or after ``n_iter`` assignments (5 cost no precision against 20). Where an odd number of labels
+    ``tol``, or after ``n_iter`` assignments (5 halve the time and cost no precision on small sets, but up to
+    two points on sets of tens of thousands of labels, whose upper splits settle slowly). Where an odd number of labels
     is halved, the middle one goes to the side it favours. Ties go by label id, so equal embeddings and those
     of labels never seen in training, which are empty, are shared out in the order of their ids.
 
