@@ -10,6 +10,12 @@
 namespace longtail {
 
 #if defined(_MSC_VER)
+#define LT_NOINLINE __declspec(noinline)
+#else
+#define LT_NOINLINE __attribute__((noinline))
+#endif
+
+#if defined(_MSC_VER)
 inline int count_bits(uint64_t x) {
   x = x - ((x >> 1) & 0x5555555555555555ull);
   x = (x & 0x3333333333333333ull) + ((x >> 2) & 0x3333333333333333ull);

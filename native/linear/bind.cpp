@@ -19,8 +19,12 @@ ScoreKind score_kind_of(const std::string& name) {
 }
 
 SearchParams search_params(int32_t k, int64_t beam, const std::string& node_score, const std::string& label_score,
-                           int power, bool bound, int32_t per_tree) {
+                           int power, bool bound, int32_t per_tree, const std::string& kind, float slack,
+                           int64_t max_nodes, int64_t max_ns) {
   if (k < 1 || beam < 1 || power < 1 || per_tree < 1) throw std::invalid_argument("k, beam and power must be positive");
+  if (kind != "beam" && kind != "best_first") throw std::invalid_argument("the search is beam or best_first, got " + kind);
+  if (!(slack >= 0.0f) || max_nodes < 0 || max_ns < 0)
+    throw std::invalid_argument("slack, max_nodes and max_ns must not be negative");
   SearchParams p;
   p.k = k;
   p.beam = beam;
@@ -29,6 +33,10 @@ SearchParams search_params(int32_t k, int64_t beam, const std::string& node_scor
   p.power = power;
   p.bound = bound;
   p.per_tree = per_tree;
+  p.kind = kind == "beam" ? SearchKind::beam : SearchKind::best_first;
+  p.slack = slack;
+  p.max_nodes = max_nodes;
+  p.max_ns = max_ns;
   return p;
 }
 
@@ -214,13 +222,16 @@ void bind_linear(nb::module_& m) {
       .def(
           "__init__",
           [](Predictor::Options* self, int32_t k, int64_t beam, const std::string& node_score,
-             const std::string& label_score, int power, bool bound, int32_t per_tree, nb::object only_ptr,
-             nb::object only, nb::object exclude_ptr, nb::object exclude, int threads, nb::object report) {
-            const SearchParams search = search_params(k, beam, node_score, label_score, power, bound, per_tree);
+             const std::string& label_score, int power, bool bound, int32_t per_tree, const std::string& kind,
+             float slack, int64_t max_nodes, int64_t max_ns, nb::object only_ptr, nb::object only, nb::object exclude_ptr,
+             nb::object exclude, int threads, nb::object report) {
+            const SearchParams search = search_params(k, beam, node_score, label_score, power, bound, per_tree, kind, slack,
+                                                      max_nodes, max_ns);
             new (self) Predictor::Options{search,  std::move(only_ptr),     std::move(only), std::move(exclude_ptr),
                                           std::move(exclude), std::max(threads, 1), std::move(report)};
           },
           nb::kw_only(), "k"_a, "beam"_a, "node_score"_a, "label_score"_a, "power"_a, "bound"_a, "per_tree"_a,
+          "kind"_a = "beam", "slack"_a = 0.0f, "max_nodes"_a = 0, "max_ns"_a = 0,
           "only_ptr"_a.none() = nb::none(), "only"_a.none() = nb::none(), "exclude_ptr"_a.none() = nb::none(),
           "exclude"_a.none() = nb::none(), "threads"_a = 1, "report"_a.none() = nb::none());
 
@@ -229,6 +240,9 @@ void bind_linear(nb::module_& m) {
            "rank"_a, "n_internal"_a, "n_labels"_a, "weights"_a, nb::kw_only(), "deep"_a = true, "partial"_a = false,
            "threads"_a = 1)
       .def("predict_sparse", &Predictor::predict_sparse)
+      .def("predict_row", &Predictor::predict_row, "indices"_a.noconvert(), "data"_a.noconvert(), "unit"_a.noconvert(),
+           "options"_a,
+           "labels"_a.noconvert(), "scores"_a.noconvert(), "opened"_a.noconvert())
       .def("predict_dense", &Predictor::predict_dense)
       .def("frontier_sparse", &Predictor::frontier_sparse)
       .def("frontier_dense", &Predictor::frontier_dense)

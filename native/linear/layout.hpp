@@ -40,6 +40,7 @@ struct LevelView {
   int64_t n_chunks = 0;
   int64_t n_top = 0;       // top words per chunk
   int64_t n_features = 0;  // internal features
+  int64_t widest = 0;      // children of the largest chunk; known when the level is checked
   ValueType type = ValueType::f32;
   const int64_t* child_ptr = nullptr;   // [n_chunks + 1]
   const int32_t* child = nullptr;       // [n_children] ≥ 0: chunk of the next level; < 0: ~label
@@ -64,8 +65,8 @@ struct LevelSizes {
 };
 
 /// Throws std::invalid_argument unless every number in the level leads to a place inside it. `n_next` is the number of
-/// chunks of the next level. With `deep`, every row is walked too; without it rows are trusted.
-void validate_level(const LevelView& level, const LevelSizes& sizes, int64_t n_next, int64_t n_labels, bool deep,
+/// chunks of the next level. With `deep`, every row is walked too; without it rows are trusted. OUT: level.widest.
+void validate_level(LevelView& level, const LevelSizes& sizes, int64_t n_next, int64_t n_labels, bool deep,
                     int threads);
 
 /// One chunk while it is made: owned arrays, as in Level.

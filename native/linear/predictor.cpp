@@ -1,15 +1,23 @@
 #include "linear/predictor.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/bits.hpp"
+#include "linear/batch.hpp"
+#include "trees/unit.hpp"
 
 namespace longtail {
 
 namespace {
 
 constexpr int64_t kRowsPerTask = 64;
+constexpr int64_t kQuickBeam = 64;
+// Queries answered together: as many as share the nodes of large trees without their own memory becoming the cost.
+constexpr int64_t kRowsTogether = 16384;
+// Of deeper trees most levels have no nodes worth sharing, and each costs a pass over the queries.
+constexpr size_t kFewLevels = 64;
 
 /// The features of one query by internal numbers.
 struct QueryBuffer {
@@ -49,6 +57,32 @@ struct DenseRows {
   }
 };
 
+/// Rows with internal feature numbers, one after the other.
+struct BatchRows {
+  std::vector<int32_t> feature;
+  std::vector<float> value;
+  std::vector<Query> queries;
+
+  template <class Fill>
+  void fill(int64_t begin, int64_t end, const Fill& one, QueryBuffer& buffer) {
+    feature.clear();
+    value.clear();
+    queries.clear();
+    for (int64_t i = begin; i < end; ++i) {
+      one(i, buffer);
+      queries.push_back({static_cast<int64_t>(buffer.feature.size()), nullptr, nullptr});
+      feature.insert(feature.end(), buffer.feature.begin(), buffer.feature.end());
+      value.insert(value.end(), buffer.value.begin(), buffer.value.end());
+    }
+    size_t at = 0;
+    for (Query& query : queries) {
+      query.feature = feature.data() + at;
+      query.value = value.data() + at;
+      at += static_cast<size_t>(query.n);
+    }
+  }
+};
+
 /// Label lists of queries: none, one for all, or one each.
 class LabelLists {
  public:
@@ -75,7 +109,8 @@ class LabelLists {
 
 bool same(const SearchParams& a, const SearchParams& b) {
   return a.k == b.k && a.beam == b.beam && a.node_score == b.node_score && a.label_score == b.label_score &&
-         a.power == b.power && a.bound == b.bound && a.per_tree == b.per_tree;
+         a.power == b.power && a.bound == b.bound && a.per_tree == b.per_tree && a.kind == b.kind && a.slack == b.slack &&
+         a.max_nodes == b.max_nodes && a.max_ns == b.max_ns;
 }
 
 }  // namespace
@@ -95,7 +130,7 @@ Predictor::Predictor(nb::list trees, In<int32_t> rank, int64_t n_internal, int64
       levels.emplace_back(nb::cast<nb::dict>(level), n_internal, type_);
     if (levels.empty()) throw std::invalid_argument("the classifiers are damaged: a tree without levels");
   }
-  for (const auto& levels : levels_)
+  for (auto& levels : levels_)
     for (size_t d = 0; d < levels.size(); ++d) {
       const int64_t n_next = d + 1 < levels.size() ? levels[d + 1].view.n_chunks : partial ? INT32_MAX : 0;
       validate_level(levels[d].view, levels[d].sizes, n_next, n_labels, deep, threads);
@@ -148,43 +183,55 @@ nb::tuple Predictor::predict(int64_t n, const Options& options, const Fill& fill
   std::vector<float> scores(static_cast<size_t>(n) * k, -std::numeric_limits<float>::infinity());
   std::vector<int32_t> opened(static_cast<size_t>(n), 0);
 
+  const auto take = [&](int64_t i, const std::vector<Found>& found, int64_t n_opened) {
+    for (size_t j = 0; j < std::min(found.size(), k); ++j) {
+      labels[static_cast<size_t>(i) * k + j] = found[j].label;
+      scores[static_cast<size_t>(i) * k + j] = found[j].score;
+    }
+    opened[static_cast<size_t>(i)] = static_cast<int32_t>(std::min<int64_t>(n_opened, INT32_MAX));
+  };
   const auto answer = [&](int64_t i, Searcher& searcher, QueryBuffer& buffer) {
     fill(i, buffer);
     Allowed allowed;
     if (only.given()) allowed.only = only.of(i, allowed.n_only);
     if (exclude.given()) allowed.exclude = exclude.of(i, allowed.n_exclude);
     const std::vector<Found>& found = searcher.run(buffer.view(), allowed);
-    for (size_t j = 0; j < std::min(found.size(), k); ++j) {
-      labels[static_cast<size_t>(i) * k + j] = found[j].label;
-      scores[static_cast<size_t>(i) * k + j] = found[j].score;
-    }
-    opened[static_cast<size_t>(i)] = static_cast<int32_t>(std::min<int64_t>(searcher.opened(), INT32_MAX));
+    take(i, found, searcher.opened());
   };
 
   if (n <= kRowsPerTask) {
     // Few queries: no threads, and the memory of the call before.
-    std::unique_ptr<Searcher> searcher;
-    {
-      std::lock_guard<std::mutex> lock(spare_mutex_);
-      if (spare_ && same(spare_params_, options.search)) searcher = std::move(spare_);
-    }
-    if (!searcher) searcher = std::make_unique<Searcher>(trees_, n_labels_, options.search);
+    std::unique_ptr<Searcher> searcher = borrow(options.search);
     QueryBuffer buffer;
     {
       GilRelease release;
       for (int64_t i = 0; i < n; ++i) answer(i, *searcher, buffer);
     }
-    std::lock_guard<std::mutex> lock(spare_mutex_);
-    spare_ = std::move(searcher);
-    spare_params_ = options.search;
+    give_back(std::move(searcher));
   } else {
     WatchPython watch(options.report);
-    std::vector<std::unique_ptr<Searcher>> searchers(static_cast<size_t>(options.threads));
-    std::vector<QueryBuffer> buffers(static_cast<size_t>(options.threads));
+    const auto team = static_cast<size_t>(options.threads);
+    std::vector<std::unique_ptr<BatchBeam>> batches(team);
+    std::vector<std::unique_ptr<Searcher>> searchers(team);
+    std::vector<QueryBuffer> buffers(team);
+    std::vector<BatchRows> rows(team);
+    const bool together = trees_.size() == 1 && options.search.kind == SearchKind::beam && !only.given() &&
+                          !exclude.given() && options.search.beam <= kQuickBeam && trees_[0].levels.size() <= kFewLevels;
+    const int64_t per_task =
+        together ? std::max(kRowsPerTask, std::min(kRowsTogether, (n + options.threads - 1) / options.threads)) : kRowsPerTask;
     GilRelease release;
     parallel_blocks(
-        n, kRowsPerTask, options.threads,
+        n, per_task, options.threads,
         [&](int64_t begin, int64_t end, int w) {
+          if (together) {
+            auto& batch = batches[static_cast<size_t>(w)];
+            if (!batch) batch = std::make_unique<BatchBeam>(trees_, n_labels_, options.search);
+            rows[static_cast<size_t>(w)].fill(begin, end, fill, buffers[static_cast<size_t>(w)]);
+            batch->run(rows[static_cast<size_t>(w)].queries,
+                       [&](int64_t i, const std::vector<Found>& found, int64_t n_opened) { take(begin + i, found, n_opened); });
+            watch.get()->done += end - begin;
+            return;
+          }
           auto& searcher = searchers[static_cast<size_t>(w)];
           if (!searcher) searcher = std::make_unique<Searcher>(trees_, n_labels_, options.search);
           for (int64_t i = begin; i < end; ++i) answer(i, *searcher, buffers[static_cast<size_t>(w)]);
@@ -192,9 +239,71 @@ nb::tuple Predictor::predict(int64_t n, const Options& options, const Fill& fill
         },
         watch.get());
   }
-  const auto rows = static_cast<size_t>(n);
-  return nb::make_tuple(to_numpy(std::move(labels), rows, k), to_numpy(std::move(scores), rows, k),
+  const auto n_rows = static_cast<size_t>(n);
+  return nb::make_tuple(to_numpy(std::move(labels), n_rows, k), to_numpy(std::move(scores), n_rows, k),
                         to_numpy(std::move(opened)));
+}
+
+std::unique_ptr<Searcher> Predictor::borrow(const SearchParams& params) {
+  {
+    std::lock_guard<std::mutex> lock(spare_mutex_);
+    if (spare_ && same(spare_->params(), params)) return std::move(spare_);
+  }
+  return std::make_unique<Searcher>(trees_, n_labels_, params);
+}
+
+void Predictor::give_back(std::unique_ptr<Searcher> searcher) {
+  std::lock_guard<std::mutex> lock(spare_mutex_);
+  spare_ = std::move(searcher);
+}
+
+bool Predictor::predict_row(In<int32_t> indices, In<float> data, bool unit, const Options& options, Out<int32_t, 2> labels,
+                            Out<float, 2> scores, Out<int32_t> opened) {
+  const auto k = static_cast<size_t>(options.search.k);
+  if (labels.shape(0) != 1 || labels.shape(1) != k || scores.shape(0) != 1 || scores.shape(1) != k || opened.shape(0) != 1)
+    throw std::invalid_argument("the arrays for the answer do not fit one row of k labels");
+  const auto n = static_cast<int64_t>(indices.shape(0));
+  if (data.shape(0) != indices.shape(0)) return false;
+  thread_local QueryBuffer query;
+  query.feature.resize(static_cast<size_t>(n));
+  query.value.resize(static_cast<size_t>(n));
+  // What predict_sparse would be given only after checks is checked on the way: columns rise and exist, values are finite.
+  int64_t last = -1;
+  double square = 0.0;
+  for (int64_t p = 0; p < n; ++p) {
+    const int64_t f = indices.data()[p];
+    if (f <= last || f >= n_features()) return false;
+    last = f;
+    square += static_cast<double>(data.data()[p]) * data.data()[p];
+  }
+  if (!std::isfinite(square)) return false;
+  const double length = unit ? unit_length(square) : 1.0;
+  size_t m = 0;
+  for (int64_t p = 0; p < n; ++p) {
+    const float v = length == 1.0 ? data.data()[p] : static_cast<float>(static_cast<double>(data.data()[p]) / length);
+    query.feature[m] = rank_.data()[indices.data()[p]];
+    query.value[m] = v;
+    m += static_cast<size_t>((query.feature[m] >= 0) & (v != 0.0f));
+  }
+  query.feature.resize(m);
+  query.value.resize(m);
+  std::unique_ptr<Searcher> searcher = borrow(options.search);
+  const std::vector<Found>* found = nullptr;
+  if (options.search.kind == SearchKind::beam && options.search.beam <= kQuickBeam) {
+    // Over in microseconds: handing the interpreter's lock to another thread could cost milliseconds.
+    found = &searcher->run(query.view(), {});
+  } else {
+    GilRelease release;
+    found = &searcher->run(query.view(), {});
+  }
+  for (size_t j = 0; j < k; ++j) {
+    const bool is_there = j < found->size();
+    labels.data()[j] = is_there ? (*found)[j].label : -1;
+    scores.data()[j] = is_there ? (*found)[j].score : -std::numeric_limits<float>::infinity();
+  }
+  *opened.data() = static_cast<int32_t>(std::min<int64_t>(searcher->opened(), INT32_MAX));
+  give_back(std::move(searcher));
+  return true;
 }
 
 nb::tuple Predictor::predict_sparse(nb::object indptr, In<int32_t> indices, In<float> data, const Options& options) {

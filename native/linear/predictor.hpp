@@ -26,6 +26,10 @@ class Predictor {
 
   nb::tuple predict_sparse(nb::object indptr, In<int32_t> indices, In<float> data, const Options& options);
   nb::tuple predict_dense(In<float, 2> x, const Options& options);
+  /// One sparse row, without any setting up; brought to length 1 with `unit`. OUT labels[1][k], scores[1][k], opened[1]. Gives false, and does nothing, if
+  /// the row is not sorted, or has columns or values that it must not have: predict_sparse says what is wrong.
+  bool predict_row(In<int32_t> indices, In<float> data, bool unit, const Options& options, Out<int32_t, 2> labels,
+                   Out<float, 2> scores, Out<int32_t> opened);
   /// For each row the chunks of the level after the last that its beam would open: (indptr, chunks).
   nb::tuple frontier_sparse(nb::object indptr, In<int32_t> indices, In<float> data, const Options& options);
   nb::tuple frontier_dense(In<float, 2> x, const Options& options);
@@ -38,6 +42,8 @@ class Predictor {
 
  private:
   void build_tree(size_t t, bool partial);
+  std::unique_ptr<Searcher> borrow(const SearchParams& params);
+  void give_back(std::unique_ptr<Searcher> searcher);
 
   template <class Fill>
   nb::tuple predict(int64_t n, const Options& options, const Fill& fill);
@@ -53,7 +59,6 @@ class Predictor {
   // A searcher used by single queries is kept for the next one.
   std::mutex spare_mutex_;
   std::unique_ptr<Searcher> spare_;
-  SearchParams spare_params_;
 };
 
 }  // namespace longtail

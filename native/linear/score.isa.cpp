@@ -44,28 +44,39 @@ inline float one_value(const uint8_t* p) {
   return static_cast<float>(static_cast<int8_t>(*p));
 }
 
-/// Finds the rows of the query's features. Without branches: a miss is written and then written over.
-inline int64_t find_rows(const LevelView& level, int64_t chunk, const Query& query, Hit* hits) {
+/// The bits of `word` below position `at` (0 to 63), counted.
+inline uint32_t rank_below(uint64_t word, uint32_t at) {
+  return static_cast<uint32_t>(count_bits(word & ((uint64_t{1} << at) - 1)));
+}
+
+/// Finds the rows of the query's features. Without branches: a miss is written and then written over. Not inlined, so that
+/// its loop has all registers for itself.
+LT_NOINLINE int64_t find_rows(const LevelView& level, int64_t chunk, const Query& query, Hit* hits) {
   const uint64_t* top_bits = level.top_bits + chunk * level.n_top;
   const uint32_t* top_rank = level.top_rank + chunk * level.n_top;
   const uint64_t* word_bits = level.word_bits + level.word_ptr[chunk];
   const uint32_t* word_rank = level.word_rank + level.word_ptr[chunk];
-  const uint32_t* row_at = level.row_at + level.row_ptr[chunk];
-  int64_t n = 0;
-  for (int64_t i = 0; i < query.n; ++i) {
-    const auto f = static_cast<uint32_t>(query.feature[i]);
-    const uint32_t w = f >> 6;
-    const uint64_t top = top_bits[w >> 6];
-    const uint64_t word_bit = uint64_t{1} << (w & 63);
-    const uint32_t at = top_rank[w >> 6] + static_cast<uint32_t>(count_bits(top & (word_bit - 1)));
+  Hit* next = hits;
+  const int32_t* feature = query.feature;
+  const float* value = query.value;
+  for (const int32_t* end = feature + query.n; feature != end; ++feature, ++value) {
+    const auto f = static_cast<uint32_t>(*feature);
+    const uint64_t top = top_bits[f >> 12];
+    const uint32_t in_top = (f >> 6) & 63, in_word = f & 63;
+    const uint32_t at = top_rank[f >> 12] + rank_below(top, in_top);
     const uint64_t word = word_bits[at];
-    const uint64_t row_bit = uint64_t{1} << (f & 63);
-    const uint32_t row = word_rank[at] + static_cast<uint32_t>(count_bits(word & (row_bit - 1)));
-    hits[n] = {row, query.value[i]};
-    n += static_cast<int64_t>(((top & word_bit) != 0) & ((word & row_bit) != 0));
+    next->at = word_rank[at] + rank_below(word, in_word);
+    next->value = *value;
+    next += (top >> in_top) & (word >> in_word) & 1;
   }
-  for (int64_t i = 0; i < n; ++i) hits[i].at = row_at[hits[i].at];
-  return n;
+  // All rows are on their way before the first is used.
+  const uint32_t* row_at = level.row_at + level.row_ptr[chunk];
+  const uint8_t* blob = level.blob + level.blob_ptr[chunk];
+  for (Hit* hit = hits; hit != next; ++hit) {
+    hit->at = row_at[hit->at];
+    prefetch(blob + 2 * static_cast<size_t>(hit->at));
+  }
+  return next - hits;
 }
 
 template <ValueType type>
@@ -77,7 +88,6 @@ template <ValueType type>
 void narrow_margins(const uint8_t* blob, const Hit* hits, int64_t n, float* margin) {
   F16x sum = fill(0.0f);
   for (int64_t i = 0; i < n; ++i) {
-    if (i + 4 < n) prefetch(blob + 2 * static_cast<size_t>(hits[i + 4].at));
     const uint8_t* row = blob + 2 * static_cast<size_t>(hits[i].at);
     sum = sum + expand(read16(row), load_values<type>(row + 2)) * fill(hits[i].value);
   }
@@ -90,7 +100,6 @@ void wide_margins(const uint8_t* blob, const Hit* hits, int64_t n, int64_t n_chi
   for (int64_t b = 0; b < n_blocks; ++b) store(margin + b * kLanes, fill(0.0f));
   constexpr size_t size = type == ValueType::f32 ? 4 : type == ValueType::f16 ? 2 : 1;
   for (int64_t i = 0; i < n; ++i) {
-    if (i + 4 < n) prefetch(blob + 2 * static_cast<size_t>(hits[i + 4].at));
     const uint8_t* row = blob + 2 * static_cast<size_t>(hits[i].at);
     const float x = hits[i].value;
     const uint16_t header = read16(row);

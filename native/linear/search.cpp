@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
-
-#include "core/bits.hpp"
 
 namespace longtail {
 
@@ -13,7 +12,18 @@ namespace {
 constexpr float kNothing = -std::numeric_limits<float>::infinity();
 
 /// Worst first, as a heap of the k best keeps its worst on top.
-bool heap_order(const Found& a, const Found& b) { return better(a, b); }
+bool heap_order(const Kept& a, const Kept& b) {
+  return a.shown > b.shown || (a.shown == b.shown && a.label < b.label);
+}
+
+/// The path sum under which no sum has an exponential as large as that of the given one: sums that differ may be shown
+/// as the same score, and are then ordered by label.
+float tie_floor(const Kept& kept) {
+  if (kept.shown == 0.0f) return kNothing;
+  if (kept.sum > -80.0f) return kept.sum - 2.5e-7f;
+  const double step = 1.5e-45 / static_cast<double>(kept.shown) + 2.5e-7;  // subnormal exponentials are coarser
+  return std::nextafter(static_cast<float>(static_cast<double>(kept.sum) - step), kNothing);
+}
 
 }  // namespace
 
@@ -26,156 +36,189 @@ float exp_score(float x) {
   double p = 1.0 / 3628800;
   for (const double c : {1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0})
     p = p * r + c;
-  return static_cast<float>(std::ldexp(p, static_cast<int>(n)));
+  const uint64_t bits = static_cast<uint64_t>(static_cast<int64_t>(n) + 1023) << 52;  // 2^n: n is in [-151, 128]
+  double power;
+  std::memcpy(&power, &bits, sizeof power);
+  return static_cast<float>(p * power);
+}
+
+void QueryState::start() {
+  kept.clear();
+  frontier.clear();
+  next.clear();
+  threshold = kNothing;
+  opened = 0;
 }
 
 Searcher::Searcher(const std::vector<TreeView>& trees, int64_t n_labels, const SearchParams& params)
     : trees_(trees), n_labels_(n_labels), params_(params), kernels_(LT_DISPATCH(score_kernels)) {
-  bounded_ = params.bound && params.node_score != ScoreKind::raw && params.label_score != ScoreKind::raw;
+  raw_ = params.node_score == ScoreKind::raw || params.label_score == ScoreKind::raw;
+  bounded_ = params.bound && !raw_;
   int64_t widest = 0;
   for (const TreeView& tree : trees)
-    for (const LevelView& level : tree.levels)
-      for (int64_t c = 0; c < level.n_chunks; ++c) widest = std::max(widest, level.n_children(c));
+    for (const LevelView& level : tree.levels) widest = std::max(widest, level.widest);
   scores_.resize(static_cast<size_t>(n_blocks_of(widest) * kBlock + kBlock));
   chosen_.resize(scores_.size());
+  own_.start();
 }
 
 const std::vector<Found>& Searcher::run(const Query& query, const Allowed& allowed) {
-  opened_ = 0;
-  const bool restricted = allowed.n_only >= 0, excluding = allowed.n_exclude > 0;
-  if (++mark_ == 0) {  // after 2^32 queries old marks would look new
-    std::fill(label_mark_.begin(), label_mark_.end(), 0u);
-    std::fill(exclude_mark_.begin(), exclude_mark_.end(), 0u);
-    for (auto& level : chunk_mark_) std::fill(level.begin(), level.end(), 0u);
-    mark_ = 1;
+  const Scope scope{allowed.n_only >= 0, allowed.n_exclude > 0, params_.k};
+  if (scope.restricted || scope.excluding || trees_.size() > 1) mark_allowed(allowed);
+  make_room(query);
+  own_.start();
+  if (params_.max_ns > 0) deadline_ = std::chrono::steady_clock::now() + std::chrono::nanoseconds(params_.max_ns);
+  if (params_.kind == SearchKind::best_first) {
+    if (trees_.size() == 1) best_first(query, scope);
+    else best_first_trees(query, scope);
+    return finish(own_);
   }
-  if (excluding) {
-    exclude_mark_.resize(static_cast<size_t>(n_labels_), 0u);
-    for (int64_t i = 0; i < allowed.n_exclude; ++i) exclude_mark_[static_cast<size_t>(allowed.exclude[i])] = mark_;
+  if (trees_.size() == 1) {
+    search_tree(0, query, scope);
+    return finish(own_);
   }
-  const bool one = trees_.size() == 1;
-  const int32_t k = one ? params_.k : std::max(params_.k, params_.per_tree);
   all_.clear();
+  int64_t opened = 0;
   for (size_t t = 0; t < trees_.size(); ++t) {
-    if (restricted) {
-      // Marks of another tree's chunks would mislead.
-      if (t > 0) ++mark_;
-      if (t > 0 && excluding)
-        for (int64_t i = 0; i < allowed.n_exclude; ++i) exclude_mark_[static_cast<size_t>(allowed.exclude[i])] = mark_;
-      mark_allowed(trees_[t], allowed);
-    }
-    search_tree(t, query, restricted, excluding, k);
-    const bool raw = params_.node_score == ScoreKind::raw || params_.label_score == ScoreKind::raw;
-    if (!raw) {
-      for (Found& f : found_) f.score = exp_score(f.score);
-      // Logarithms that differ may have the same exponential: such ties are ordered by label, as all are.
-      if (one) std::sort(found_.begin(), found_.end(), better);
-    }
-    if (!one) all_.insert(all_.end(), found_.begin(), found_.end());
+    own_.start();
+    search_tree(t, query, {scope.restricted, scope.excluding, std::max(params_.k, params_.per_tree)});
+    for (const Kept& label : own_.kept) all_.push_back({label.shown, label.label});
+    opened += own_.opened;
   }
-  if (!one) average(params_.k);
+  own_.opened = opened;
+  average(params_.k);
   return found_;
 }
 
 const std::vector<Found>& Searcher::last_frontier(const Query& query) {
-  opened_ = 0;
-  search_tree(0, query, false, false, std::numeric_limits<int32_t>::max());
-  return frontier_;
+  make_room(query);
+  own_.start();
+  search_tree(0, query, {false, false, 0});
+  return own_.frontier;
 }
 
-void Searcher::mark_allowed(const TreeView& tree, const Allowed& allowed) {
+void Searcher::mark_allowed(const Allowed& allowed) {
+  if (++mark_ == 0) {  // after 2^32 queries old marks would look new
+    for (auto* marks : {&label_mark_, &exclude_mark_, &seen_mark_}) std::fill(marks->begin(), marks->end(), 0u);
+    for (auto& tree : chunk_mark_)
+      for (auto& level : tree) std::fill(level.begin(), level.end(), 0u);
+    for (TreeState& state : states_)
+      for (auto& level : state.mark) std::fill(level.begin(), level.end(), 0u);
+    mark_ = 1;
+  }
+  if (allowed.n_exclude > 0) exclude_mark_.resize(static_cast<size_t>(n_labels_), 0u);
+  for (int64_t i = 0; i < allowed.n_exclude; ++i) exclude_mark_[static_cast<size_t>(allowed.exclude[i])] = mark_;
+  if (allowed.n_only < 0) return;
   label_mark_.resize(static_cast<size_t>(n_labels_), 0u);
-  if (chunk_mark_.size() < tree.levels.size()) chunk_mark_.resize(tree.levels.size());
-  for (size_t d = 0; d < tree.levels.size(); ++d)
-    if (chunk_mark_[d].size() < static_cast<size_t>(tree.levels[d].n_chunks))
-      chunk_mark_[d].resize(static_cast<size_t>(tree.levels[d].n_chunks), 0u);
-  for (int64_t i = 0; i < allowed.n_only; ++i) {
-    const auto label = static_cast<size_t>(allowed.only[i]);
-    label_mark_[label] = mark_;
-    auto chunk = static_cast<size_t>(tree.label_chunk[label]);
-    for (int32_t d = tree.label_level[label]; d >= 0 && chunk_mark_[static_cast<size_t>(d)][chunk] != mark_; --d) {
-      chunk_mark_[static_cast<size_t>(d)][chunk] = mark_;
-      chunk = static_cast<size_t>(tree.parent_chunk[static_cast<size_t>(d)][chunk]);
+  chunk_mark_.resize(trees_.size());
+  for (size_t t = 0; t < trees_.size(); ++t) {
+    const TreeView& tree = trees_[t];
+    chunk_mark_[t].resize(tree.levels.size());
+    for (size_t d = 0; d < tree.levels.size(); ++d)
+      chunk_mark_[t][d].resize(static_cast<size_t>(tree.levels[d].n_chunks), 0u);
+    for (int64_t i = 0; i < allowed.n_only; ++i) {
+      const auto label = static_cast<size_t>(allowed.only[i]);
+      label_mark_[label] = mark_;
+      auto chunk = static_cast<size_t>(tree.label_chunk[label]);
+      for (int32_t d = tree.label_level[label]; d >= 0 && chunk_mark_[t][static_cast<size_t>(d)][chunk] != mark_; --d) {
+        chunk_mark_[t][static_cast<size_t>(d)][chunk] = mark_;
+        chunk = static_cast<size_t>(tree.parent_chunk[static_cast<size_t>(d)][chunk]);
+      }
     }
   }
 }
 
-float Searcher::bound(int32_t k) const {
-  return bounded_ && static_cast<int64_t>(found_.size()) >= k ? found_.front().score : kNothing;
+void Searcher::offer(float sum, int32_t label, int32_t k, QueryState& state) const {
+  if (sum < state.threshold) return;
+  const bool changed = keep_best({raw_ ? sum : exp_score(sum), sum, label}, k, state);
+  if (changed && bounded_ && static_cast<int64_t>(state.kept.size()) >= k) state.threshold = tie_floor(state.kept.front());
 }
 
-void Searcher::offer(float score, int32_t label, int32_t k) {
-  const Found candidate{score, label};
-  if (static_cast<int64_t>(found_.size()) < k) {
-    found_.push_back(candidate);
-    std::push_heap(found_.begin(), found_.end(), heap_order);
-  } else if (better(candidate, found_.front())) {
-    std::pop_heap(found_.begin(), found_.end(), heap_order);
-    found_.back() = candidate;
-    std::push_heap(found_.begin(), found_.end(), heap_order);
+/// Whether the label is among the k best so far.
+bool Searcher::keep_best(const Kept& candidate, int32_t k, QueryState& state) const {
+  auto& kept = state.kept;
+  if (static_cast<int64_t>(kept.size()) >= k) {
+    if (!heap_order(candidate, kept.front())) return false;
+    std::pop_heap(kept.begin(), kept.end(), heap_order);
+    kept.back() = candidate;
+  } else {
+    kept.push_back(candidate);
   }
+  std::push_heap(kept.begin(), kept.end(), heap_order);
+  return true;
 }
 
-void Searcher::open_chunk(const LevelView& level, size_t depth, const Found& node, const Query& query, bool restricted,
-                          bool excluding, int32_t k) {
-  ++opened_;
-  const int64_t chunk = node.label;
+void Searcher::score_children(const LevelView& level, int64_t chunk, float above, const Query& query) {
   const int64_t first = level.child_ptr[chunk], n_children = level.n_children(chunk);
   kernels_.margins(level, chunk, query, scores_.data(), hits_.data());
-  const int32_t* child = level.child + first;
-  // Labels and nodes are rarely mixed under one parent; when they are, each kind has its own score.
-  const bool mixed = params_.node_score != params_.label_score;
-  if (mixed) {
-    std::vector<float> margins(scores_.begin(), scores_.begin() + n_children);
-    kernels_.to_scores(scores_.data(), n_children, params_.label_score, params_.power, node.score);
-    std::vector<float> labels(scores_.begin(), scores_.begin() + n_children);
-    std::copy(margins.begin(), margins.end(), scores_.begin());
-    kernels_.to_scores(scores_.data(), n_children, params_.node_score, params_.power, node.score);
-    for (int64_t j = 0; j < n_children; ++j)
-      if (child[j] < 0) scores_[static_cast<size_t>(j)] = labels[static_cast<size_t>(j)];
-  } else {
-    kernels_.to_scores(scores_.data(), n_children, params_.node_score, params_.power, node.score);
+  if (params_.node_score == params_.label_score) {
+    kernels_.to_scores(scores_.data(), n_children, params_.node_score, params_.power, above);
+    return;
   }
-  const int64_t n = kernels_.select(scores_.data(), n_children, bound(k), chosen_.data());
+  // Labels and nodes are rarely mixed under one parent; when they are, each kind has its own score.
+  margins_.assign(scores_.begin(), scores_.begin() + n_blocks_of(n_children) * kBlock);
+  kernels_.to_scores(scores_.data(), n_children, params_.node_score, params_.power, above);
+  kernels_.to_scores(margins_.data(), n_children, params_.label_score, params_.power, above);
+  const int32_t* child = level.child + first;
+  for (int64_t j = 0; j < n_children; ++j)
+    if (child[j] < 0) scores_[static_cast<size_t>(j)] = margins_[static_cast<size_t>(j)];
+}
+
+void Searcher::open_chunk(const LevelView& level, size_t depth, const Found& node, const Query& query,
+                          const Scope& scope, QueryState& state) {
+  ++state.opened;
+  const int64_t chunk = node.label;
+  score_children(level, chunk, node.score, query);
+  const int32_t* child = level.child + level.child_ptr[chunk];
+  const int64_t n = kernels_.select(scores_.data(), level.n_children(chunk), state.threshold, chosen_.data());
   for (int64_t i = 0; i < n; ++i) {
     const auto j = static_cast<size_t>(chosen_[static_cast<size_t>(i)]);
     if (child[j] >= 0) {
-      if (!restricted || chunk_mark_[depth + 1][static_cast<size_t>(child[j])] == mark_)
-        next_.push_back({scores_[j], child[j]});
-      continue;
+      if (can_enter(state, scores_[j]) && allows_chunk(tree_, depth + 1, child[j], scope))
+        state.next.push_back({scores_[j], child[j]});
+    } else if (scope.k > 0 && allows_label(~child[j], scope)) {
+      offer(scores_[j], ~child[j], scope.k, state);
     }
-    const int32_t label = ~child[j];
-    if (restricted && label_mark_[static_cast<size_t>(label)] != mark_) continue;
-    if (excluding && exclude_mark_[static_cast<size_t>(label)] == mark_) continue;
-    offer(scores_[j], label, k);
   }
 }
 
-void Searcher::search_tree(size_t t, const Query& query, bool restricted, bool excluding, int32_t k) {
-  const TreeView& tree = trees_[t];
-  found_.clear();
-  frontier_.clear();
-  if (hits_.size() < static_cast<size_t>(query.n) + 1) hits_.resize(static_cast<size_t>(query.n) + 1);
-  if (tree.levels.empty()) return;
-  for (int64_t c = 0; c < tree.levels[0].n_chunks; ++c)
-    if (!restricted || chunk_mark_[0][static_cast<size_t>(c)] == mark_)
-      frontier_.push_back({0.0f, static_cast<int32_t>(c)});
+void Searcher::start_beam(const TreeView& tree, QueryState& state) const {
+  state.start();
+  for (int64_t c = 0; c < tree.levels[0].n_chunks; ++c) state.frontier.push_back({0.0f, static_cast<int32_t>(c)});
+}
+
+void Searcher::end_level(QueryState& state, bool restricted) const {
   // A query that names its labels is about those labels: all of them are scored, whatever the beam.
   const auto beam = restricted ? std::numeric_limits<size_t>::max() : static_cast<size_t>(params_.beam);
-  for (size_t depth = 0; depth < tree.levels.size() && !frontier_.empty(); ++depth) {
-    next_.clear();
-    for (const Found& node : frontier_) {
-      if (node.score < bound(k)) break;  // the frontier is sorted: nothing further can enter
-      open_chunk(tree.levels[depth], depth, node, query, restricted, excluding, k);
-    }
-    if (next_.size() > beam) {
-      std::nth_element(next_.begin(), next_.begin() + static_cast<int64_t>(beam), next_.end(), better);
-      next_.resize(beam);
-    }
-    std::sort(next_.begin(), next_.end(), better);
-    frontier_.swap(next_);
+  auto& next = state.next;
+  if (next.size() > beam) {
+    std::nth_element(next.begin(), next.begin() + static_cast<int64_t>(beam), next.end(), better);
+    next.resize(beam);
   }
+  std::sort(next.begin(), next.end(), better);
+  state.frontier.swap(next);
+  next.clear();
+}
+
+void Searcher::search_tree(size_t t, const Query& query, const Scope& scope) {
+  const TreeView& tree = trees_[t];
+  tree_ = t;
+  for (int64_t c = 0; c < tree.levels[0].n_chunks; ++c)
+    if (allows_chunk(t, 0, static_cast<int32_t>(c), scope)) own_.frontier.push_back({0.0f, static_cast<int32_t>(c)});
+  for (size_t depth = 0; depth < tree.levels.size() && !own_.frontier.empty(); ++depth) {
+    for (const Found& node : own_.frontier) {
+      if (!can_enter(own_, node.score)) break;  // the frontier is sorted: nothing further can enter
+      open_chunk(tree.levels[depth], depth, node, query, scope, own_);
+    }
+    end_level(own_, scope.restricted);
+  }
+}
+
+const std::vector<Found>& Searcher::finish(QueryState& state) {
+  found_.clear();
+  for (const Kept& label : state.kept) found_.push_back({label.shown, label.label});
   std::sort(found_.begin(), found_.end(), better);
+  return found_;
 }
 
 void Searcher::average(int32_t k) {
@@ -193,6 +236,11 @@ void Searcher::average(int32_t k) {
   const size_t n = std::min(found_.size(), static_cast<size_t>(k));
   std::partial_sort(found_.begin(), found_.begin() + static_cast<int64_t>(n), found_.end(), better);
   found_.resize(n);
+}
+
+bool Searcher::spent() const {
+  if (params_.max_nodes > 0 && own_.opened >= params_.max_nodes) return true;
+  return params_.max_ns > 0 && std::chrono::steady_clock::now() >= deadline_;
 }
 
 }  // namespace longtail

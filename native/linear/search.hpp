@@ -1,10 +1,12 @@
-// From a query to its best labels: beam search over one tree or several.
+// From a query to its best labels, over one tree or several.
 //
-// Scores of a path never rise when node and label scores are of a kind that is never positive. Then a node, or a child
-// on its way into the frontier, that scores below the k-th label found cannot change the result and is left out: the
-// list is the same as without the bound.
+// Scores of a path never rise when node and label scores are of a kind that is never positive. Then a node scores at
+// least as high as everything under it, and one that scores below the k-th label found cannot change the result. The
+// beam leaves such nodes out: the list is the same as without the bound. Best-first search (best_first.cpp,
+// ensemble.cpp) opens the best node there is until none can change the result: the list is that of scoring all labels.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +23,8 @@ struct TreeView {
   std::vector<std::vector<int32_t>> parent_chunk;  // [level][chunk]
 };
 
+enum class SearchKind : int { beam = 0, best_first = 1 };
+
 struct SearchParams {
   int32_t k = 5;
   int64_t beam = 10;  // nodes kept per level
@@ -29,8 +33,14 @@ struct SearchParams {
   int power = 3;
   /// Without the bound every node of the beam is opened (raw scores; or to test that the bound changes nothing).
   bool bound = true;
-  /// How many labels each of several trees hands to the average.
+  /// How many labels each of several trees hands to the average (beam).
   int32_t per_tree = 100;
+  SearchKind kind = SearchKind::beam;
+  /// A label that the list misses for stopping early scores at most exp(slack) times the last label of the list.
+  float slack = 0.0f;
+  /// Best-first: a query stops when it has opened so many nodes, or has taken so long; 0: no limit.
+  int64_t max_nodes = 0;
+  int64_t max_ns = 0;
 };
 
 struct Found {
@@ -49,6 +59,21 @@ struct Allowed {
   int64_t n_exclude = 0;
 };
 
+/// A label of the list so far: what is shown of it, and the path sum that this came from.
+struct Kept {
+  float shown, sum;
+  int32_t label;
+};
+
+/// How far a query has come.
+struct QueryState {
+  std::vector<Kept> kept;               // a heap, the worst on top
+  std::vector<Found> frontier, next;    // of this level and the one below; `label` is a chunk
+  float threshold;                      // no label that scores less can enter the list
+  int64_t opened;
+  void start();
+};
+
 /// The memory of one thread, kept from query to query.
 class Searcher {
  public:
@@ -58,29 +83,104 @@ class Searcher {
   const std::vector<Found>& run(const Query& query, const Allowed& allowed);
   /// The chunks of the level after the last one of tree 0 that the beam would open, best first.
   const std::vector<Found>& last_frontier(const Query& query);
-  int64_t opened() const { return opened_; }
+  int64_t opened() const { return own_.opened; }
+  const SearchParams& params() const { return params_; }
+
+  // The beam step by step, for those who order the work of many queries themselves (batch.hpp).
+  void start_beam(const TreeView& tree, QueryState& state) const;
+  void make_room(const Query& query) {
+    if (hits_.size() < static_cast<size_t>(query.n) + 1) hits_.resize(static_cast<size_t>(query.n) + 1);
+  }
+  /// Whether a node of the frontier could still change the list.
+  bool can_enter(const QueryState& state, float score) const { return !(score < node_bound(state)); }
+  void open_node(const LevelView& level, const Found& node, const Query& query, QueryState& state) {
+    open_chunk(level, 0, node, query, {false, false, params_.k}, state);
+  }
+  /// The best of what is under the nodes that were opened becomes the frontier.
+  void end_level(QueryState& state, bool restricted = false) const;
+  /// The list, best first. Uses up state.kept.
+  const std::vector<Found>& finish(QueryState& state);
 
  private:
-  void search_tree(size_t tree, const Query& query, bool restricted, bool excluding, int32_t k);
-  void open_chunk(const LevelView& level, size_t depth, const Found& node, const Query& query, bool restricted,
-                  bool excluding, int32_t k);
-  void offer(float score, int32_t label, int32_t k);
-  void mark_allowed(const TreeView& tree, const Allowed& allowed);
+  /// A node that waits to be opened.
+  struct Open {
+    float score;
+    int32_t level, chunk;
+  };
+  /// What a search is about beside its query.
+  struct Scope {
+    bool restricted, excluding;
+    int32_t k;
+  };
+  /// What best-first search over several trees keeps of one tree: the heap, and the scores of all that was opened.
+  struct TreeState {
+    std::vector<Open> heap;
+    std::vector<std::vector<uint32_t>> mark;     // [level][chunk]: opened in this query if it is the query's mark
+    std::vector<std::vector<int64_t>> scores_at;  // [level][chunk]: where the scores of its children begin
+    std::vector<float> scores;
+  };
+
+  void search_tree(size_t tree, const Query& query, const Scope& scope);
+  void open_chunk(const LevelView& level, size_t depth, const Found& node, const Query& query, const Scope& scope,
+                  QueryState& state);
+  /// OUT scores_: of all children of a chunk whose own score is `above`.
+  void score_children(const LevelView& level, int64_t chunk, float above, const Query& query);
+  bool allows_chunk(size_t tree, size_t level, int32_t chunk, const Scope& scope) const {
+    return !scope.restricted || chunk_mark_[tree][level][static_cast<size_t>(chunk)] == mark_;
+  }
+  bool allows_label(int32_t label, const Scope& scope) const {
+    return !(scope.restricted && label_mark_[static_cast<size_t>(label)] != mark_) &&
+           !(scope.excluding && exclude_mark_[static_cast<size_t>(label)] == mark_);
+  }
+  void offer(float sum, int32_t label, int32_t k, QueryState& state) const;
+  bool keep_best(const Kept& candidate, int32_t k, QueryState& state) const;
+  void mark_allowed(const Allowed& allowed);
   void average(int32_t k);
-  float bound(int32_t k) const;
+  /// Nodes that score less are not worth opening.
+  float node_bound(const QueryState& state) const { return state.threshold + params_.slack; }
+  bool spent() const;
+
+  // best_first.cpp
+  static bool waits_behind(const Open& a, const Open& b);
+  static void push_open(std::vector<Open>& heap, const Open& node);
+  static Open pop_open(std::vector<Open>& heap);
+  void best_first(const Query& query, const Scope& scope);
+  void open_waiting(const Open& node, const Query& query, const Scope& scope);
+  void add_unscored(const Scope& scope);
+  // ensemble.cpp
+  void best_first_trees(const Query& query, const Scope& scope);
+  void start_tree(size_t t, const Scope& scope);
+  void open_in(size_t t, const Open& node, const Query& query, const Scope& scope);
+  size_t best_waiting();
+  float best_candidate();
+  bool offer_candidate(const Query& query, const Scope& scope);
+  bool is_open(size_t t, int32_t label) const;
+  float child_score(size_t t, size_t d, int32_t chunk, int32_t to) const;
+  float known_score(size_t t, int32_t label) const;
+  int64_t closed_on_path(size_t t, int32_t label) const;
+  void open_path(size_t t, int32_t label, const Query& query, const Scope& scope);
+  float mean_of_shares();
 
   const std::vector<TreeView>& trees_;
   const int64_t n_labels_;
   const SearchParams params_;
   const ScoreKernels kernels_;
-  bool bounded_;
-  int64_t opened_ = 0;
-  std::vector<float> scores_;
+  bool raw_, bounded_;
+  std::chrono::steady_clock::time_point deadline_;
+  QueryState own_;
+  std::vector<float> scores_, margins_;
   std::vector<Hit> hits_;
   std::vector<int32_t> chosen_;
-  std::vector<Found> frontier_, next_, found_, all_;  // in the frontier, `label` is a chunk
-  std::vector<uint32_t> label_mark_, exclude_mark_;
-  std::vector<std::vector<uint32_t>> chunk_mark_;
+  std::vector<Found> found_, all_;
+  std::vector<Open> heap_;
+  std::vector<TreeState> states_;
+  std::vector<Found> candidates_;  // a heap: labels whose average is not known yet, by its bound
+  std::vector<float> ceilings_;    // of what has not been opened in each tree
+  std::vector<float> shares_;      // of each tree in one average
+  std::vector<int32_t> path_;
+  size_t tree_ = 0;  // that the beam is in
+  std::vector<uint32_t> label_mark_, exclude_mark_, seen_mark_;
+  std::vector<std::vector<std::vector<uint32_t>>> chunk_mark_;  // [tree][level][chunk]
   uint32_t mark_ = 0;
 };
 

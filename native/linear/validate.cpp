@@ -1,4 +1,5 @@
 // Checks a level that may come from a damaged or hostile file, so that no kernel can be led outside its arrays.
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -97,13 +98,15 @@ void check_chunk(const LevelView& level, int64_t chunk) {
 
 }  // namespace
 
-void validate_level(const LevelView& level, const LevelSizes& sizes, int64_t n_next, int64_t n_labels, bool deep,
+void validate_level(LevelView& level, const LevelSizes& sizes, int64_t n_next, int64_t n_labels, bool deep,
                     int threads) {
   if (level.n_chunks < 1) bad("a level without nodes");
   if (level.n_top != n_top_of(level.n_features)) bad("the feature index has a wrong width");
   check_pointers(level.child_ptr, level.n_chunks, sizes.child, "child_ptr");
-  for (int64_t c = 0; c < level.n_chunks; ++c)
+  for (int64_t c = 0; c < level.n_chunks; ++c) {
     if (level.n_children(c) < 1 || level.n_children(c) > kMaxChildren) bad("a node has no or too many children");
+    level.widest = std::max(level.widest, level.n_children(c));
+  }
   for (int64_t j = 0; j < sizes.child; ++j) {
     const int64_t to = level.child[j];
     if (to >= 0 ? to >= n_next : ~to >= n_labels) bad("a child is neither a node nor a label");

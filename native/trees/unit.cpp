@@ -14,6 +14,15 @@ namespace {
 constexpr int64_t kBlock = 1024;
 constexpr double kNearOne = 1e-5;
 
+}  // namespace
+
+double unit_length(double square) {
+  const double length = std::sqrt(square);
+  return square == 0.0 || std::fabs(length - 1.0) <= kNearOne ? 1.0 : length;
+}
+
+namespace {
+
 /// `span(i)` gives where row i begins and ends in `data`.
 template <class Span>
 std::vector<float> scaled(const float* data, int64_t n_rows, int64_t n_values, int threads, Span span) {
@@ -26,11 +35,8 @@ std::vector<float> scaled(const float* data, int64_t n_rows, int64_t n_values, i
       for (int64_t p = begin; p < end; ++p) square += static_cast<double>(data[p]) * data[p];
       if (!std::isfinite(square)) throw std::invalid_argument("row " + std::to_string(i) + " has a value that is not finite");
       // Whether a row is left alone depends on nothing but the row: asked alone or in a batch it is the same.
-      length[i] = std::sqrt(square);
-      if (square == 0.0 || std::fabs(length[i] - 1.0) <= kNearOne)
-        length[i] = 1.0;
-      else
-        all_unit = false;
+      length[i] = unit_length(square);
+      if (length[i] != 1.0) all_unit = false;
     }
   });
   std::vector<float> out;

@@ -13,4 +13,7 @@ namespace longtail {
 std::vector<float> unit_values(const CsrView& rows, int threads);
 std::vector<float> unit_values(const DenseView& rows, int threads);
 
+/// What a row is divided by, from the sum of its squares: 1 for one that is left alone.
+double unit_length(double square);
+
 }  // namespace longtail

@@ -252,3 +252,25 @@ def test_a_full_disk_is_named(run, texts, tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert f"{out}: No space left on device." in result.stderr
     assert not out.exists()
+
+
+def test_kinds_of_search(run, texts):
+    model = lt.load(texts / "model")
+    for options, given in (
+        (["--search", "exact"], {"search": "exact"}),
+        (["--search", "exact", "--slack", "0.5"], {"search": "exact", "slack": 0.5}),
+        (["--search", "budget", "--budget", "2"], {"search": "budget", "budget": 2}),
+        (["--search", "budget", "--time-budget", "1e7"], {"search": "budget", "time_budget": 1e7}),
+    ):
+        result = run("predict", "-", "-m", texts / "model", "--json", *options, stdin="\n".join(QUERIES))
+        assert result.exit_code == 0, result.stderr
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        expected = model.predict(QUERIES, **given)
+        assert [row["labels"] for row in rows] == expected.names()
+        assert [row["scores"] for row in rows] == [d["scores"] for d in expected.to_dicts()]
+
+
+def test_a_budget_without_its_search(run, texts):
+    result = run("predict", "-", "-m", texts / "model", "--budget", 3, stdin="\n".join(QUERIES))
+    assert result.exit_code == 2
+    assert "search='budget'" in result.stderr

@@ -36,6 +36,20 @@ def predict(
     model: Model,
     k: Annotated[int, typer.Option("-k", "--k", metavar="N", help="Labels a row.")] = 5,
     beam: Annotated[Optional[int], typer.Option(metavar="N", help="Width of the search.")] = None,  # noqa: UP045
+    search: Annotated[
+        str, typer.Option(metavar="KIND", help="beam, exact (as if all labels were scored) or budget.")
+    ] = "beam",
+    slack: Annotated[
+        float, typer.Option(metavar="S", help="Stop earlier: scores are within a factor of exp(S).")
+    ] = 0.0,
+    budget: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(metavar="N", help="Tree nodes a row may open, with --search budget."),
+    ] = None,
+    time_budget: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(metavar="US", help="Microseconds a row may take, with --search budget."),
+    ] = None,
     only: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Rank only the labels in this file, a name or id a line."),
@@ -75,7 +89,15 @@ def predict(
         raise ParameterError("--only and --exclude cannot be used together.")
     write = writer_for(chosen)
     trained = load_model(model)
-    options: dict[str, Any] = {"k": k, "beam": beam, "threads": threads}
+    options: dict[str, Any] = {
+        "k": k,
+        "beam": beam,
+        "search": search,
+        "slack": slack,
+        "budget": budget,
+        "time_budget": time_budget,
+        "threads": threads,
+    }
     for name, path in (("only", only), ("exclude", exclude)):
         if path is not None:
             options[name] = read_label_file(path, trained.labels_, trained.n_labels_)

@@ -5,41 +5,31 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
-from .. import _native
 from ..arrays import CSR, Features, as_features, is_sparse
 from ..errors import DataError, ModelError, ParameterError
 from ..inputs import as_label_lists, as_labels, as_texts
 from ..model import Model
 from ..params import Check, Choice, Flag, Int, Nullable, Real, check
 from ..progress import message
+from ..ranking import Ranking
 from ..threads import resolve_threads
 from .explaining import Explainer, ScoreKinds
 from .explanation import Explanation
 from .memory import MemoryEstimate, MemoryWarning, check_room, estimate
 from .plan import LevelPlan
+from .searching import Search, native_options
 from .training import Arrays, Examples, Forest, SolverSettings, train_levels
 from .unit import unit_rows
-
-if TYPE_CHECKING:
-    from ..ranking import Ranking
 
 __all__ = ["WEIGHT_BYTES", "LinearRanker"]
 
 WEIGHT_BYTES = {"f32": 4, "f16": 2, "int8": 1}
-# What each of several trees hands to the average: its best labels, at least this many.
-PER_TREE = 100
-
-_PREDICT_CONSTRAINTS: dict[str, Check] = {
-    "k": Int(1),
-    "beam": Nullable(Int(1)),
-    "search": Choice("beam", "exact"),
-    "threads": Nullable(Int(1, 4096)),
-}
 _SEARCH_PARAMS = ("normalize", "beam", "node_score", "label_score", "hinge_power", "threads")
 ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
 
@@ -104,6 +94,7 @@ class LinearRanker(Model):
 
     forest_: Forest
     search_stats_: dict[str, npt.NDArray[np.int32]]
+    _known_options: dict[Search, tuple[Any, int]]
     training_stats_: dict[str, int]
 
     # ---- what LinearTree and OneVsRest say differently
@@ -180,6 +171,7 @@ class LinearRanker(Model):
         return self._scaled(x)
 
     def _take(self, forest: Forest, *, deep: bool) -> None:
+        self._known_options = {}
         self._predictor = forest.predictor(deep=deep, threads=resolve_threads(self.threads))
         self.forest_ = forest
 
@@ -247,6 +239,9 @@ class LinearRanker(Model):
         *,
         beam: int | None = None,
         search: str = "beam",
+        slack: float = 0.0,
+        budget: int | None = None,
+        time_budget: float | None = None,
         only: Any = None,
         exclude: Any = None,
         threads: int | None = None,
@@ -257,10 +252,15 @@ class LinearRanker(Model):
             X: texts if the model was trained on texts, else features; one string or one row is fine.
             k: how many labels; capped at the number of labels there are.
             beam: tree nodes kept per level; the model's own by default.
-            search: "beam", or "exact": every node that could hold one of the k best labels is opened, so the result is
-                that of scoring all labels.
+            search: "beam"; "exact": the best node there is gets opened until none could change the list, so the result
+                is that of scoring all labels; "budget": the same, but a query also stops when its budget is used up,
+                with the best labels found so far.
+            slack: stop earlier: a label that the list misses for it scores at most exp(slack) times the last label of
+                the list, and so does the j-th score of the list without slack to the j-th of this one.
+            budget: with search="budget", how many tree nodes a query may open.
+            time_budget: with search="budget", how many microseconds a query may take. Results then depend on the clock.
             only: labels that may be returned: a list of names or ids for all rows, a list of such lists, or a sparse
-                matrix with a row per query. All of them are scored, whatever the beam.
+                matrix with a row per query. The beam leaves none of them out.
             exclude: labels that may not be returned, in the same forms.
             threads: None for the model's own setting.
 
@@ -268,25 +268,36 @@ class LinearRanker(Model):
             A ``Ranking``; ``search_stats_["nodes_opened"]`` says how many tree nodes each row took.
         """
         self._check_fitted()
-        check("predict", _PREDICT_CONSTRAINTS, {"k": k, "beam": beam, "search": search, "threads": threads})
         own_beam, node_score = self._search_defaults()
+        asked = Search(
+            k,
+            beam,
+            search,
+            slack,
+            budget,
+            time_budget,
+            own_beam,
+            node_score,
+            self.label_score,
+            self.hinge_power,
+            self.n_labels_,
+        )
+        if only is None and exclude is None and threads is None and type(k) is int:
+            answer = self._answer_one(X, asked)
+            if answer is not None:
+                return answer
+        asked.check(threads)
         x = self._features(X)
         n_rows = x.shape[0]
         only_ptr, only_ids = as_label_lists(only, "only", n_rows, self.n_labels_, self.labels_)
         exclude_ptr, exclude_ids = as_label_lists(exclude, "exclude", n_rows, self.n_labels_, self.labels_)
-        options = _native.linear.SearchOptions(
-            k=min(int(k), self.n_labels_),
-            beam=2**31 - 1 if search == "exact" else min(int(beam or own_beam), 2**31 - 1),
-            node_score=node_score,
-            label_score=self.label_score,
-            power=int(self.hinge_power),
-            bound=True,
-            per_tree=self.n_labels_ if search == "exact" else PER_TREE,
+        options = native_options(
+            asked,
+            threads=1 if n_rows <= ROWS_WITHOUT_THREADS else resolve_threads(threads or self.threads),
             only_ptr=only_ptr,
             only=only_ids,
             exclude_ptr=exclude_ptr,
             exclude=exclude_ids,
-            threads=1 if n_rows <= ROWS_WITHOUT_THREADS else resolve_threads(threads or self.threads),
         )
         if is_sparse(x):
             labels, scores, opened = self._predictor.predict_sparse(x.indptr, x.indices, x.data, options)
@@ -294,6 +305,44 @@ class LinearRanker(Model):
             labels, scores, opened = self._predictor.predict_dense(x, options)
         self.search_stats_ = {"nodes_opened": opened}
         return self._ranking(labels, scores)
+
+    def _answer_one(self, X: Any, asked: Search) -> Ranking | None:
+        """One text or one sparse row without any setting up; None for whatever is not plainly that, or not right: the
+        long way handles it, or says what is wrong."""
+        kind = type(X)
+        if kind is str or (kind is list and len(X) == 1 and type(X[0]) is str):
+            if self.vectorizer_ is None:
+                return None
+            indices, values = self.vectorizer_.transform_one(X if kind is str else X[0])
+        elif kind is sp.csr_matrix or kind is sp.csr_array:
+            if X.shape != (1, self.n_features_in_):
+                return None
+            indices, values, ends = X.indices, X.data, X.indptr
+            if len(ends) != 2 or ends[0] != 0 or ends[1] != len(indices):
+                return None
+        else:
+            return None
+        try:
+            options, width = self._known_options[asked]
+        except (KeyError, TypeError):
+            asked.check()
+            self._check_search_params()
+            options, width = native_options(asked), min(asked.k, self.n_labels_)
+            # A handful: few programs ask in more ways, and settings changed for each query must not pile up.
+            kept = self._known_options if len(self._known_options) < 32 else {}
+            self._known_options = {**kept, asked: (options, width)}
+        labels = np.empty((1, width), np.int32)
+        scores = np.empty((1, width), np.float32)
+        opened = np.empty(1, np.int32)
+        try:
+            if not self._predictor.predict_row(
+                indices, values, self.normalize, options, labels, scores, opened
+            ):
+                return None
+        except TypeError:  # other types of columns or values
+            return None
+        self.search_stats_ = {"nodes_opened": opened}
+        return Ranking._of(labels, scores, self.labels_)
 
     def _check_search_params(self) -> None:
         """What ``set_params`` may have changed since training."""

@@ -11,6 +11,7 @@ with intervals, for millions of rows in seconds.
 from __future__ import annotations
 
 from .comparison import Comparison, compare
+from .depth import expected_depth
 from .evaluation import evaluate
 from .measures import DEFAULT, MEASURES
 from .report import Report, Slice
@@ -44,6 +45,7 @@ __all__ = [
     "compare",
     "coverage",
     "evaluate",
+    "expected_depth",
     "hit",
     "macro_f1",
     "macro_precision",

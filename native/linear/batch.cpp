@@ -1,0 +1,64 @@
+#include "linear/batch.hpp"
+
+#include <algorithm>
+
+#include "core/bits.hpp"
+
+namespace longtail {
+
+void BatchBeam::run(const std::vector<Query>& queries,
+                    const std::function<void(int64_t, const std::vector<Found>&, int64_t)>& take) {
+  if (states_.size() < queries.size()) states_.resize(queries.size());
+  active_.clear();
+  for (size_t i = 0; i < queries.size(); ++i) {
+    searcher_.start_beam(tree_, states_[i]);
+    searcher_.make_room(queries[i]);
+    active_.push_back(static_cast<int32_t>(i));
+  }
+  for (size_t depth = 0; depth < tree_.levels.size() && !active_.empty(); ++depth) {
+    open_level(depth, queries);
+    still_active_.clear();
+    for (const int32_t i : active_) {
+      QueryState& state = states_[static_cast<size_t>(i)];
+      searcher_.end_level(state);
+      if (!state.frontier.empty()) still_active_.push_back(i);
+    }
+    active_.swap(still_active_);
+  }
+  for (size_t i = 0; i < queries.size(); ++i)
+    take(static_cast<int64_t>(i), searcher_.finish(states_[i]), states_[i].opened);
+}
+
+void BatchBeam::open_level(size_t depth, const std::vector<Query>& queries) {
+  const LevelView& level = tree_.levels[depth];
+  for (size_t step = 0;; ++step) {
+    visits_.clear();
+    for (const int32_t i : active_) {
+      const QueryState& state = states_[static_cast<size_t>(i)];
+      if (step < state.frontier.size() && searcher_.can_enter(state, state.frontier[step].score))
+        visits_.push_back({state.frontier[step].label, i});
+    }
+    if (visits_.empty()) return;
+    // By node, the queries of a node in their order: a counting sort.
+    ends_.assign(static_cast<size_t>(level.n_chunks) + 1, 0);
+    for (const Visit& visit : visits_) ++ends_[static_cast<size_t>(visit.chunk) + 1];
+    for (size_t c = 0; c + 1 < ends_.size(); ++c) ends_[c + 1] += ends_[c];
+    sorted_.resize(visits_.size());
+    for (const Visit& visit : visits_) sorted_[static_cast<size_t>(ends_[static_cast<size_t>(visit.chunk)]++)] = visit;
+    for (size_t v = 0; v < sorted_.size(); ++v) {
+      if (v + 1 < sorted_.size()) {  // the next query may lie anywhere
+        const auto next = static_cast<size_t>(sorted_[v + 1].query);
+        const Query& query = queries[next];
+        for (int64_t p = 0; p < query.n; p += 16) {
+          prefetch(query.feature + p);
+          prefetch(query.value + p);
+        }
+        prefetch(&states_[next]);
+      }
+      const auto i = static_cast<size_t>(sorted_[v].query);
+      searcher_.open_node(level, states_[i].frontier[step], queries[i], states_[i]);
+    }
+  }
+}
+
+}  // namespace longtail

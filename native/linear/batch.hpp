@@ -1,0 +1,37 @@
+// The beam for many queries at once, node by node: all queries that open a node at the same step do it one after the
+// other, so that the node's classifiers come from memory once, not once for each query. Each query opens its nodes in the
+// order in which it would on its own: results are the same.
+#pragma once
+
+#include <functional>
+
+#include "linear/search.hpp"
+
+namespace longtail {
+
+/// The memory of one thread.
+class BatchBeam {
+ public:
+  BatchBeam(const std::vector<TreeView>& trees, int64_t n_labels, const SearchParams& params)
+      : tree_(trees[0]), searcher_(trees, n_labels, params) {}
+
+  /// Answers queries on the one tree there is. take(i, found, opened) is called once for each.
+  void run(const std::vector<Query>& queries,
+           const std::function<void(int64_t, const std::vector<Found>&, int64_t)>& take);
+
+ private:
+  /// A query and the node that it opens next.
+  struct Visit {
+    int32_t chunk, query;
+  };
+  void open_level(size_t depth, const std::vector<Query>& queries);
+
+  const TreeView& tree_;
+  Searcher searcher_;
+  std::vector<QueryState> states_;
+  std::vector<Visit> visits_, sorted_;
+  std::vector<int32_t> active_, still_active_;
+  std::vector<int64_t> ends_;
+};
+
+}  // namespace longtail
