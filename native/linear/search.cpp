@@ -31,7 +31,7 @@ float exp_score(float x) {
   if (!(x > -104.0f)) return 0.0f;
   if (x > 88.7f) return std::numeric_limits<float>::infinity();
   // exp(x) = 2^n exp(r), |r| ≤ ln 2 / 2, in double and with a Taylor polynomial: nothing that a libm could round otherwise.
-  const double n = std::floor(static_cast<double>(x) * 1.4426950408889634 + 0.5);
+  const double n = (static_cast<double>(x) * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0;  // 1.5 * 2^52
   const double r = static_cast<double>(x) - n * 0.6931471805599453;
   double p = 1.0 / 3628800;
   for (const double c : {1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0})
@@ -47,6 +47,7 @@ void QueryState::start() {
   frontier.clear();
   next.clear();
   threshold = kNothing;
+  floor = kNothing;
   opened = 0;
 }
 
@@ -174,30 +175,39 @@ void Searcher::open_chunk(const LevelView& level, size_t depth, const Found& nod
   for (int64_t i = 0; i < n; ++i) {
     const auto j = static_cast<size_t>(chosen_[static_cast<size_t>(i)]);
     if (child[j] >= 0) {
-      if (can_enter(state, scores_[j]) && allows_chunk(tree_, depth + 1, child[j], scope))
+      if (scores_[j] >= state.floor && can_enter(state, scores_[j]) && allows_chunk(tree_, depth + 1, child[j], scope))
         state.next.push_back({scores_[j], child[j]});
     } else if (scope.k > 0 && allows_label(~child[j], scope)) {
       offer(scores_[j], ~child[j], scope.k, state);
     }
   }
+  // What cannot be in the beam any more need not be kept, nor what is below it taken.
+  const auto beam = scope.restricted ? std::numeric_limits<size_t>::max() / 2 : static_cast<size_t>(params_.beam);
+  if (state.next.size() >= 2 * beam) trim(state, beam);
+}
+
+void Searcher::trim(QueryState& state, size_t beam) const {
+  auto& next = state.next;
+  std::nth_element(next.begin(), next.begin() + static_cast<int64_t>(beam) - 1, next.end(), better);
+  state.floor = next[beam - 1].score;
+  next.resize(beam);
 }
 
 void Searcher::start_beam(const TreeView& tree, QueryState& state) const {
   state.start();
+  state.kept.reserve(static_cast<size_t>(params_.k));
+  for (auto* nodes : {&state.frontier, &state.next}) nodes->reserve(2 * static_cast<size_t>(params_.beam) + kBlock);
   for (int64_t c = 0; c < tree.levels[0].n_chunks; ++c) state.frontier.push_back({0.0f, static_cast<int32_t>(c)});
 }
 
 void Searcher::end_level(QueryState& state, bool restricted) const {
   // A query that names its labels is about those labels: all of them are scored, whatever the beam.
-  const auto beam = restricted ? std::numeric_limits<size_t>::max() : static_cast<size_t>(params_.beam);
   auto& next = state.next;
-  if (next.size() > beam) {
-    std::nth_element(next.begin(), next.begin() + static_cast<int64_t>(beam), next.end(), better);
-    next.resize(beam);
-  }
+  if (!restricted && next.size() > static_cast<size_t>(params_.beam)) trim(state, static_cast<size_t>(params_.beam));
   std::sort(next.begin(), next.end(), better);
   state.frontier.swap(next);
   next.clear();
+  state.floor = kNothing;
 }
 
 void Searcher::search_tree(size_t t, const Query& query, const Scope& scope) {

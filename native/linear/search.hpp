@@ -70,6 +70,7 @@ struct QueryState {
   std::vector<Kept> kept;               // a heap, the worst on top
   std::vector<Found> frontier, next;    // of this level and the one below; `label` is a chunk
   float threshold;                      // no label that scores less can enter the list
+  float floor;                          // no node that scores less can be among the best of the level below
   int64_t opened;
   void start();
 };
@@ -133,6 +134,7 @@ class Searcher {
            !(scope.excluding && exclude_mark_[static_cast<size_t>(label)] == mark_);
   }
   void offer(float sum, int32_t label, int32_t k, QueryState& state) const;
+  void trim(QueryState& state, size_t beam) const;
   bool keep_best(const Kept& candidate, int32_t k, QueryState& state) const;
   void mark_allowed(const Allowed& allowed);
   void average(int32_t k);

@@ -227,7 +227,9 @@ def test_the_answer_of_one_row_has_to_fit() -> None:
         with pytest.raises(ValueError, match="do not fit one row of k labels"):
             PREDICTORS["balanced"].predict_row(row.indices, row.data, False, search_options(k=3), *out)
     with pytest.raises(TypeError):
-        PREDICTORS["balanced"].predict_row(row.indices.astype(np.int64), row.data, False, search_options(k=3), *good)
+        PREDICTORS["balanced"].predict_row(
+            row.indices.astype(np.int64), row.data, False, search_options(k=3), *good
+        )
 
 
 @pytest.mark.parametrize("wrong", [{"kind": "random"}, {"slack": -1.0}, {"max_nodes": -1}, {"max_ns": -1}])
