@@ -99,7 +99,9 @@ class Direction {
     ug_ += along * g2_;
     weight_ += along;
     if (!(u2_ > 0.0)) return 2.0;
-    return std::sqrt(std::max(0.0, 2.0 - 2.0 * inner / std::sqrt(before * u2_))) + 1e-9;
+    const double cosine = inner / (std::sqrt(before) * std::sqrt(u2_));
+    if (u2_ > 1e40) shrink();
+    return std::sqrt(std::max(0.0, 2.0 - 2.0 * cosine)) + 1e-9;
   }
 
   /// visit(feature, value of u) for every feature touched (and perhaps others, whose value is 0), rising.
@@ -109,6 +111,15 @@ class Direction {
   }
 
  private:
+  /// u becomes e: it grows with every step and must not overflow.
+  void shrink() {
+    const double by = 1.0 / length();
+    visit_touched([&](size_t f) { w_[f].rest *= by; });
+    weight_ *= by;
+    ug_ *= by;
+    u2_ = 1.0;
+  }
+
   template <class Visit>
   void visit_touched(Visit visit) const {
     if (crowded_) {

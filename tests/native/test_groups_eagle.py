@@ -96,11 +96,11 @@ def test_steps(steps: int, signed: bool) -> None:
             np.testing.assert_array_equal(got.toarray(), y)
 
 
-@pytest.mark.parametrize("rate", [0.01, 0.5, 10.0])
-def test_rates(rate: float) -> None:
+@pytest.mark.parametrize(("steps", "rate"), [(20, 0.01), (20, 0.5), (20, 10.0), (60, 1e6), (1500, 0.5)])
+def test_rates(steps: int, rate: float) -> None:
     x, y1, y2 = example(5)
-    e, y = plain_eagle(x, y1, y2, 20, rate)
-    eagle = lt.Eagle(20, rate)
+    e, y = plain_eagle(x, y1, y2, steps, rate)
+    eagle = lt.Eagle(steps, rate)
     np.testing.assert_array_equal(eagle.assign(x, y1, y2).toarray(), y)
     np.testing.assert_allclose(eagle.label_embeddings_.toarray(), e, atol=1e-6)
 

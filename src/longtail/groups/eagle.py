@@ -17,7 +17,7 @@ from ..labels._csr import make_csr
 from ..params import Check, Int, Nullable, Parametrized, Real
 from ..progress import phase
 from ..threads import resolve_threads
-from .statistics import contrast_statistics, row_scales
+from .statistics import contrast_statistics, tamed
 
 __all__ = ["Eagle"]
 
@@ -100,7 +100,7 @@ class Eagle(Parametrized):
         members = y1.T.tocsr()  # groups × samples
         bearers = y2.T.tocsr()  # labels × groups
         counts = bearers.data.astype(np.int32)
-        scale = row_scales(x)
+        x, scale = tamed(x)
         weights, background = contrast_statistics(x, y1, scale) if self.T is None else (None, None)
         arguments = (
             scale,

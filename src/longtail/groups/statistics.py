@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from ..arrays import CSR, Features, is_sparse
 
-__all__ = ["contrast_statistics", "row_scales"]
+__all__ = ["contrast_statistics", "row_scales", "tamed"]
+
+_LONGEST = 1e15  # rows of this length or its inverse still have dot products that float32 holds
 
 Numbers = npt.NDArray[np.float64]
 
@@ -23,6 +25,23 @@ def row_scales(x: Features) -> Numbers:
     scales: Numbers = np.zeros(x.shape[0])
     np.divide(1.0, np.sqrt(squares), out=scales, where=squares > 0)
     return scales
+
+
+def tamed(x: Features) -> tuple[Features, Numbers]:
+    """The features and the scales of their rows.
+
+    A copy with unit rows where some are so long or short that kernels, which score in float32, could not.
+    """
+    scale = row_scales(x)
+    used = scale[scale > 0]
+    if not len(used) or (used.max() <= _LONGEST and used.min() >= 1 / _LONGEST):
+        return x, scale
+    if is_sparse(x):
+        values = x.data * np.repeat(scale, np.diff(x.indptr))
+        unit = _like(x, values.astype(np.float32))
+    else:
+        unit = (x * scale[:, None]).astype(np.float32)
+    return unit, row_scales(unit)
 
 
 def contrast_statistics(x: Features, groups: CSR, scale: Numbers) -> tuple[Numbers, Numbers]:
