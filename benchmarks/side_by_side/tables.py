@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from . import records
@@ -42,35 +43,50 @@ def line(record: Record) -> str:
     )
 
 
-# title, part, value, format
-COLUMNS: list[tuple[str, str, Callable[[Record], float], str]] = [
-    ("train, s", "train", lambda r: r["seconds"], "{:,.2f}"),
-    ("peak over data, MB", "train", lambda r: r["extra_bytes"] / 1e6, "{:,.0f}"),
-    ("peak in all, MB", "train", lambda r: r["peak_bytes"] / 1e6, "{:,.0f}"),
-    ("model, MB", "train", lambda r: r["model_bytes"] / 1e6, "{:,.1f}"),
-    ("load, s", "predict", lambda r: r["load_seconds"], "{:.3f}"),
-    ("batch/s, 1 thread", "predict", lambda r: r["batch_1"], "{:,.0f}"),
-    ("batch/s, 2 threads", "predict", lambda r: r["batch_2"], "{:,.0f}"),
-    ("single p50, µs", "predict", lambda r: r["p50"], "{:,.1f}"),
-    ("single p99, µs", "predict", lambda r: r["p99"], "{:,.1f}"),
-    ("P@1", "predict", lambda r: r["P@1"], "{:.2f}"),
-    ("P@3", "predict", lambda r: r["P@3"], "{:.2f}"),
-    ("P@5", "predict", lambda r: r["P@5"], "{:.2f}"),
-    ("PSP@5", "predict", lambda r: r["PSP@5"], "{:.2f}"),
+@dataclass(frozen=True)
+class Column:
+    """A value of a measurement. ``better`` says what longtail's advantage is: "less", "more", or "" for no ratio. Only
+    what is timed can be disturbed by other processes."""
+
+    title: str
+    unit: str
+    part: str
+    value: Callable[[Record], float]
+    form: str
+    better: str = ""
+    timed: bool = True
+
+    @property
+    def head(self) -> str:
+        return f"{self.title}, {self.unit}" if self.unit else self.title
+
+
+COLUMNS = [
+    Column("training", "s", "train", lambda r: r["seconds"], "{:,.2f}", "less"),
+    Column("peak over data", "MB", "train", lambda r: r["extra_bytes"] / 1e6, "{:,.0f}", "less", False),
+    Column("peak in all", "MB", "train", lambda r: r["peak_bytes"] / 1e6, "{:,.0f}", "less", False),
+    Column("model on disk", "MB", "train", lambda r: r["model_bytes"] / 1e6, "{:,.1f}", "less", False),
+    Column("loading", "s", "predict", lambda r: r["load_seconds"], "{:.3f}", "less"),
+    Column("batch on 1 thread", "rows/s", "predict", lambda r: r["batch_1"], "{:,.0f}", "more"),
+    Column("batch on 2 threads", "rows/s", "predict", lambda r: r["batch_2"], "{:,.0f}", "more"),
+    Column("single query p50", "µs", "predict", lambda r: r["p50"], "{:,.1f}", "less"),
+    Column("single query p99", "µs", "predict", lambda r: r["p99"], "{:,.1f}", "less"),
+    Column("P@1", "", "predict", lambda r: r["P@1"], "{:.2f}", "", False),
+    Column("P@3", "", "predict", lambda r: r["P@3"], "{:.2f}", "", False),
+    Column("P@5", "", "predict", lambda r: r["P@5"], "{:.2f}", "", False),
+    Column("PSP@5", "", "predict", lambda r: r["PSP@5"], "{:.2f}", "", False),
 ]
-RATIO_COLUMNS = COLUMNS[:9]
-MORE_IS_BETTER = ("batch/s, 1 thread", "batch/s, 2 threads")
 
 
-def cell(value: Spread | None, form: str) -> str:
-    """A median, with the least and the most in brackets; a star if it was disturbed."""
+def cell(value: Spread | None, form: str, timed: bool = True) -> str:
+    """A median, with the least and the most in brackets; a star if it was disturbed and that matters."""
     if value is None:
         return "–"
     shown = form.format(value.median)
     low, high = form.format(value.low), form.format(value.high)
     if value.n > 1 and (low, high) != (shown, shown):
         shown += f" ({low}–{high})"
-    return shown + (" *" if value.disturbed else "")
+    return shown + (" *" if value.disturbed and timed else "")
 
 
 def table(heads: list[str], rows: list[list[str]], align: str = "---:|") -> str:
@@ -104,7 +120,7 @@ def _versions(found: Records) -> str:
     """What each system is and was told."""
     told = {key[2]: record for key, record in found.items() if key[0] == "train"}
     rows = [
-        [name, told[name]["version"], ", ".join(f"{k} {v}" for k, v in told[name]["settings"].items())]
+        [name, told[name]["version"], ", ".join(f"{k} = {v}" for k, v in told[name]["settings"].items())]
         for name in SYSTEMS
         if name in told
     ]
@@ -176,9 +192,9 @@ def growth(found: Records) -> str:
 
 def _values(found: Records, name: str, present: list[str]) -> str:
     rows = []
-    for title, part, value, form in COLUMNS:
-        cells = [cell(records.of(found, part, name, system, value), form) for system in present]
-        rows.append([title, *cells])
+    for column in COLUMNS:
+        spreads = [records.of(found, column.part, name, system, column.value) for system in present]
+        rows.append([column.head, *(cell(spread, column.form, column.timed) for spread in spreads)])
     return table(["", *present], rows)
 
 
@@ -203,10 +219,13 @@ def _phases(found: Records, name: str, present: list[str]) -> str:
 def _ratios(found: Records, name: str, present: list[str]) -> str:
     others = [system for system in present if system != "longtail"]
     rows = []
-    for title, part, value, _ in RATIO_COLUMNS:
+    for column in COLUMNS:
+        if not column.better:
+            continue
         cells = []
         for other in others:
-            pair = ("longtail", other) if title in MORE_IS_BETTER else (other, "longtail")
-            cells.append(cell(records.ratios(found, part, name, *pair, value), "{:.2f}"))
-        rows.append([title.split(",")[0] if "," in title else title, *cells])
+            pair = ("longtail", other) if column.better == "more" else (other, "longtail")
+            ratio = records.ratios(found, column.part, name, *pair, column.value)
+            cells.append(cell(ratio, "{:.2f}", column.timed))
+        rows.append([column.title, *cells])
     return table(["", *others], rows)

@@ -59,6 +59,7 @@ def test_a_ratio_is_disturbed_if_either_side_is():
 def test_cells_show_median_range_and_disturbance():
     assert tables.cell(records.Spread(2.0, 1.0, 3.0, 3), "{:.1f}") == "2.0 (1.0–3.0)"
     assert tables.cell(records.Spread(2.0, 2.0, 2.0, 1, disturbed=1), "{:.1f}") == "2.0 *"
+    assert tables.cell(records.Spread(2.0, 2.0, 2.0, 1, disturbed=1), "{:.1f}", timed=False) == "2.0"
     assert tables.cell(None, "{:.1f}") == "–"
 
 

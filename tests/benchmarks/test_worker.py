@@ -63,7 +63,7 @@ def test_tables_show_what_was_measured(measured):
     rows = json.loads(json.dumps([{**row, "others": 0.0} for row in rows + slower]))
     assert all("longtail" in tables.line(row) for row in rows[:2])
     text = tables.markdown(records.latest(rows), {"cores": 2})
-    assert "| train | 2.00 |" in text
+    assert "| training | 2.00 |" in text
     assert "| P@1 | 50.00 | 50.00 |" in text
     assert "*" not in text.replace("A star", "")
 
