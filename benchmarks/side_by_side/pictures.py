@@ -53,12 +53,13 @@ def draw(found: dict[tuple[Any, ...], Record], file: Path) -> None:
             _logarithmic(panel)
         panel.grid(axis="y", alpha=0.3)
         panel.spines[["top", "right"]].set_visible(False)
-    handles = [
-        plt.Line2D([], [], color=COLOURS[system], marker="o", ls="", label=system) for system in present
-    ]
-    panels.flat[0].legend(handles=handles, frameon=False)
+    panels.flat[0].legend(handles=_handles(present), frameon=False)
     figure.savefig(file, dpi=110)
     plt.close(figure)
+
+
+def _handles(present: list[str]) -> list[Any]:
+    return [plt.Line2D([], [], color=COLOURS[system], marker="o", ls="", label=system) for system in present]
 
 
 def _points(
@@ -119,6 +120,6 @@ def draw_growth(found: dict[tuple[Any, ...], Record], file: Path) -> None:
     for row, (title, _) in enumerate(values):
         panels[row, 0].set_ylabel(title)
         _logarithmic(panels[row, 0])  # the row shares it
-    panels[0, 0].legend(frameon=False)
+    panels[0, 0].legend(handles=_handles(["longtail", "pecos"]), frameon=False)
     figure.savefig(file, dpi=110)
     plt.close(figure)

@@ -102,12 +102,16 @@ def markdown(found: Records, facts: dict[str, Any]) -> str:
     parts = ["Measured on: " + "; ".join(f"{name} {value}" for name, value in facts.items()) + "."]
     parts += [_versions(found)]
     for name in sorted(names, key=lambda name: SETS.index(name) if name in SETS else len(SETS)):
-        present = [s for s in SYSTEMS if any(key[1:3] == (name, s) for key in found)]
-        parts += [f"### {name}", _values(found, name, present), _phases(found, name, present)]
+        there = {(part, system) for part, set_, system, _ in found if set_ == name}
+        present = [s for s in SYSTEMS if {("train", s), ("predict", s)} & there]
+        texts = [s for s in SYSTEMS if ("text", s) in there]
+        parts += [f"### {name}"]
+        if present:
+            parts += [_values(found, name, present), _phases(found, name, present)]
         if "longtail" in present and len(present) > 1:
             parts += ["How many times better longtail is, within each repeat:"]
             parts += [_ratios(found, name, present)]
-        parts += [_texts(found, name, present), _same(found, name)]
+        parts += [_texts(found, name, texts), _same(found, name)]
     parts += [growth(found)]
     parts += [
         "Medians; in brackets the least and the most. A star: other processes used the machine meanwhile. pecos-same "
@@ -127,9 +131,8 @@ def _versions(found: Records) -> str:
     return table(["", "version", "settings"], rows, align="---|") if rows else ""
 
 
-def _texts(found: Records, name: str, present: list[str]) -> str:
+def _texts(found: Records, name: str, given: list[str]) -> str:
     """From raw text to a trained model, and a raw string ranked in one call beside the search alone."""
-    given = [system for system in present if any(key[:3] == ("text", name, system) for key in found)]
     if not given:
         return ""
     columns: list[tuple[str, Callable[[Record], float], str]] = [
