@@ -38,10 +38,12 @@ def unit_rows(x: Any) -> Any:
     return sp.diags(1 / np.maximum(norms, 1e-30)).dot(x).tocsr().astype(np.float32)
 
 
-def features(folder: Path) -> tuple[Any, Any, Any, Any]:
-    """Training and test features and labels."""
+def features(folder: Path, logarithm: bool = False) -> tuple[Any, Any, Any, Any]:
+    """Training and test features and labels; of feature sets the logarithm of 1 + the values, if wanted."""
     train, test = lt.data.load(folder, split="trn"), lt.data.load(folder, split="tst")
     if train.texts is None:
+        if logarithm:
+            train.X.data, test.X.data = np.log1p(train.X.data), np.log1p(test.X.data)
         return unit_rows(train.X), train.Y, unit_rows(test.X), test.Y
     vectorizer = lt.TextVectorizer(sublinear_tf=True)
     return vectorizer.fit_transform(train.texts), train.Y, vectorizer.transform(test.texts), test.Y
@@ -55,9 +57,10 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--models", default="tree,three,flat", help=f"of {', '.join(MODELS)}")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--log", action="store_true", help="log(1 + value) of feature sets")
     args = parser.parse_args()
     for folder in args.folders:
-        x, y, x_test, y_test = features(folder)
+        x, y, x_test, y_test = features(folder, args.log)
         print(f"{folder.name}: {x.shape[0]:,} rows, {x.shape[1]:,} features, {y.shape[1]:,} labels")
         for name in args.models.split(","):
             words, make = MODELS[name]
