@@ -13,21 +13,32 @@ namespace longtail {
 
 namespace {
 
-template <class T>
-void append(std::vector<uint8_t>& blob, T value) {
-  const size_t at = blob.size();
-  blob.resize(at + sizeof(T));
-  std::memcpy(blob.data() + at, &value, sizeof(T));
-}
+/// Writes into memory that is large enough.
+class Writer {
+ public:
+  explicit Writer(uint8_t* at) : begin_(at), at_(at) {}
+  template <class T>
+  void append(T value) {
+    std::memcpy(at_, &value, sizeof(T));
+    at_ += sizeof(T);
+  }
+  void pad() {
+    if (size() & 1) append(uint8_t{0});
+  }
+  size_t size() const { return static_cast<size_t>(at_ - begin_); }
 
-void append_value(std::vector<uint8_t>& blob, float value, float scale, ValueType type) {
+ private:
+  uint8_t *begin_, *at_;
+};
+
+void append_value(Writer& out, float value, float scale, ValueType type) {
   if (type == ValueType::f32) {
-    append(blob, value);
+    out.append(value);
   } else if (type == ValueType::f16) {
-    append(blob, float_to_half(value));
+    out.append(float_to_half(value));
   } else {
     const float steps = scale > 0 ? value / scale : 0.0f;
-    append(blob, static_cast<int8_t>(std::lrint(std::max(-127.0f, std::min(127.0f, steps)))));
+    out.append(static_cast<int8_t>(std::lrint(std::max(-127.0f, std::min(127.0f, steps)))));
   }
 }
 
@@ -44,6 +55,16 @@ std::vector<float> scales_of(const ChunkWeights& weights) {
   }
   for (float& s : scale) s /= 127.0f;
   return scale;
+}
+
+/// At least the bytes that the rows of a chunk take.
+size_t room_of(const ChunkWeights& weights, ValueType type) {
+  size_t n_values = 0;
+  for (const auto& values : weights.value) n_values += values.size();
+  const size_t n_rows = std::min(weights.feature.size(), n_values);
+  // A row has a header, padding twice, and a lone mask or child numbers of two bytes each; masks of several blocks are
+  // taken when they are no longer than that.
+  return n_values * (value_size(type) + 2) + n_rows * 6;
 }
 
 /// The lookup part of a chunk for rows with the given features.
@@ -80,35 +101,39 @@ ChunkParts pack_chunk(const ChunkWeights& weights, const std::vector<float>& bia
   for (size_t b = 0; b < n_blocks; ++b) next[b] = weights.value[b].data();
   std::vector<int32_t> features;
   features.reserve(weights.feature.size());
+  out.blob.resize(room_of(weights, type));
+  Writer blob(out.blob.data());
 
   for (size_t i = 0; i < weights.feature.size(); ++i) {
     int64_t n_values = 0;
     for (size_t b = 0; b < n_blocks; ++b) n_values += count_bits(weights.mask[b][i]);
     if (n_values == 0) continue;
     features.push_back(weights.feature[i]);
-    if (out.blob.size() / 2 > std::numeric_limits<uint32_t>::max())
+    if (blob.size() / 2 > std::numeric_limits<uint32_t>::max())
       throw std::length_error("the classifiers of one tree node take more than 8 GiB: raise the threshold");
-    out.row_at.push_back(static_cast<uint32_t>(out.blob.size() / 2));
+    out.row_at.push_back(static_cast<uint32_t>(blob.size() / 2));
     const bool listed = n_blocks > 1 && n_values < 2 * static_cast<int64_t>(n_blocks);
-    if (n_blocks > 1) append(out.blob, listed ? static_cast<uint16_t>(n_values) : kDenseRow);
+    if (n_blocks > 1) blob.append(listed ? static_cast<uint16_t>(n_values) : kDenseRow);
     if (listed) {
       for (size_t b = 0; b < n_blocks; ++b)
         for (uint32_t rest = weights.mask[b][i]; rest != 0; rest &= rest - 1) {
           const size_t c = b * kBlock + static_cast<size_t>(lowest_bit(rest));
-          if (weights.n_children <= 256) append(out.blob, static_cast<uint8_t>(c));
-          else append(out.blob, static_cast<uint16_t>(c));
+          if (weights.n_children <= 256) blob.append(static_cast<uint8_t>(c));
+          else blob.append(static_cast<uint16_t>(c));
         }
-      if (out.blob.size() & 1) out.blob.push_back(0);
+      blob.pad();
     } else {
-      for (size_t b = 0; b < n_blocks; ++b) append(out.blob, weights.mask[b][i]);
+      for (size_t b = 0; b < n_blocks; ++b) blob.append(weights.mask[b][i]);
     }
     for (size_t b = 0; b < n_blocks; ++b)
       for (uint32_t rest = weights.mask[b][i]; rest != 0; rest &= rest - 1) {
         const size_t c = b * kBlock + static_cast<size_t>(lowest_bit(rest));
-        append_value(out.blob, *next[b]++, out.scale.empty() ? 0.0f : out.scale[c], type);
+        append_value(blob, *next[b]++, out.scale.empty() ? 0.0f : out.scale[c], type);
       }
-    if (out.blob.size() & 1) out.blob.push_back(0);
+    blob.pad();
   }
+  out.blob.resize(blob.size());
+  out.blob.shrink_to_fit();
   index_rows(features, n_features, out);
   return out;
 }

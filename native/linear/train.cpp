@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <numeric>
 
 #include "core/aligned.hpp"
+#include "core/bits.hpp"
 #include "core/random.hpp"
 
 namespace longtail {
@@ -31,10 +31,43 @@ struct Job {
   std::atomic<int64_t> blocks_left{0};
 };
 
+/// Puts the features of a node in the order of their ranks without a sort: a bitmap over ranks is marked and read.
+class FeatureOrder {
+ public:
+  /// IN features: global numbers. OUT order: local numbers by rising rank, without those of rank -1 (which only a dense
+  /// matrix has: columns without any value); ranks: of those.
+  void by_rank(const std::vector<int32_t>& features, const int32_t* rank, int64_t n_internal, std::vector<int32_t>& order,
+               std::vector<int32_t>& ranks) {
+    marks_.resize(static_cast<size_t>(n_internal / 64 + 1), 0);
+    local_.resize(static_cast<size_t>(n_internal));
+    for (size_t local = 0; local < features.size(); ++local) {
+      const int32_t r = rank[features[local]];
+      if (r < 0) continue;
+      marks_[static_cast<size_t>(r) / 64] |= uint64_t{1} << (r % 64);
+      local_[static_cast<size_t>(r)] = static_cast<int32_t>(local);
+    }
+    order.clear();
+    ranks.clear();
+    for (size_t w = 0; w < marks_.size(); ++w) {
+      for (uint64_t rest = marks_[w]; rest != 0; rest &= rest - 1) {
+        const size_t r = w * 64 + static_cast<size_t>(lowest_bit(rest));
+        order.push_back(local_[r]);
+        ranks.push_back(static_cast<int32_t>(r));
+      }
+      marks_[w] = 0;
+    }
+  }
+
+ private:
+  std::vector<uint64_t> marks_;  // all clear between calls
+  std::vector<int32_t> local_;
+};
+
 /// What a thread reuses from block to block.
 struct Worker {
   Worker(int64_t n_rows, int64_t n_features) : node(n_rows, n_features) {}
   NodeScratch node;
+  FeatureOrder order;
   Job job;
   AlignedFloats weights, dual;
 };
@@ -94,27 +127,16 @@ class LevelTrainer {
     return *slot;
   }
 
-  void gather(const Place& place, NodeScratch& node, Job& job) {
+  void gather(const Place& place, NodeScratch& node, FeatureOrder& order, Job& job) {
     job.place = place;
     const uint64_t seed = seed_of(seeds_[place.level], static_cast<uint64_t>(place.chunk), 1);
     node.collect_rows(plans_[place.level], rows_of_label_, place.chunk, seed);
     node.compact(x_, norms_.data(), cost_, params_.c, job.rows);
     job.positive.swap(node.positive);
-    // Rows of the chunk are written by rising internal feature; features that no example has do not come up here.
-    job.order.resize(node.features.size());
-    std::iota(job.order.begin(), job.order.end(), 0);
-    std::sort(job.order.begin(), job.order.end(), [&](int32_t a, int32_t b) {
-      return rank_[node.features[static_cast<size_t>(a)]] < rank_[node.features[static_cast<size_t>(b)]];
-    });
-    // A dense matrix may have columns without any value: they sort first, having rank -1, and are left out.
-    size_t unused = 0;
-    while (unused < job.order.size() && rank_[node.features[static_cast<size_t>(job.order[unused])]] < 0) ++unused;
-    job.order.erase(job.order.begin(), job.order.begin() + static_cast<int64_t>(unused));
+    // Rows of the chunk are written by rising internal feature.
+    order.by_rank(node.features, rank_, n_internal_, job.order, job.weights.feature);
     const auto n_blocks = static_cast<size_t>(n_blocks_of(n_children(place)));
     job.weights.n_children = n_children(place);
-    job.weights.feature.resize(job.order.size());
-    for (size_t i = 0; i < job.order.size(); ++i)
-      job.weights.feature[i] = rank_[node.features[static_cast<size_t>(job.order[i])]];
     job.weights.mask.assign(n_blocks, {});
     job.weights.value.assign(n_blocks, {});
     job.bias.assign(static_cast<size_t>(n_children(place)), 0.0f);
@@ -149,14 +171,14 @@ class LevelTrainer {
   }
 
   void run_alone(const Place& place, Worker& worker) {
-    gather(place, worker.node, worker.job);
+    gather(place, worker.node, worker.order, worker.job);
     const int64_t n_blocks = worker.job.blocks_left;
     for (int64_t b = 0; b < n_blocks && !(watch_ != nullptr && watch_->stop); ++b) solve(worker.job, b, worker);
   }
 
   void run_shared(const Place& place) {
     Job job;
-    gather(place, worker(0).node, job);
+    gather(place, worker(0).node, worker(0).order, job);
     parallel_for(job.blocks_left, params_.threads, [&](int64_t b, int w) { solve(job, b, worker(w)); }, watch_);
   }
 
