@@ -12,6 +12,7 @@ void bind_labels(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_groups(nb::module_& m);
+void bind_softmax(nb::module_& m);
 void bind_metrics(nb::module_& m);
 
 namespace {
@@ -47,6 +48,7 @@ NB_MODULE(_native, m) {
   room(m, "trees", bind_trees);
   room(m, "linear", bind_linear);
   room(m, "groups", bind_groups);
+  room(m, "softmax", bind_softmax);
   room(m, "metrics", bind_metrics);
 }
 

@@ -12,6 +12,8 @@
 
 namespace longtail {
 
+void bind_bags(nb::module_& m);
+
 namespace {
 
 using Offsets = std::optional<In<int64_t>>;
@@ -285,6 +287,7 @@ void bind_text(nb::module_& m) {
       });
   bind_learner(m);
   bind_index(m);
+  bind_bags(m);
   m.def("install_characters", [](In<uint8_t> flags, In<uint32_t> lower, In<uint32_t> starts, In<uint32_t> chars) {
     CharTables tables;
     tables.flags.assign(flags.data(), flags.data() + flags.shape(0));

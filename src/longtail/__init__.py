@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import data, groups, labels, linear, metrics, store, text, trees
+    from . import data, groups, labels, linear, metrics, softmax, store, text, trees
     from .data import Dataset
     from .errors import (
         DataError,
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .linear import LinearTree, OneVsRest
     from .model import Model, load
     from .ranking import Ranking
+    from .softmax import HierarchicalSoftmax
     from .text import TextVectorizer
     from .trees import LabelTree
 
@@ -39,6 +40,7 @@ _HOME = {
     "DataError": "errors",
     "Dataset": "data",
     "Eagle": "groups",
+    "HierarchicalSoftmax": "softmax",
     "LabelSet": "labels",
     "LabelTree": "trees",
     "LinearTree": "linear",
@@ -53,12 +55,13 @@ _HOME = {
     "TextVectorizer": "text",
     "load": "model",
 }
-_ROOMS = ("data", "groups", "labels", "linear", "metrics", "store", "text", "trees")
+_ROOMS = ("data", "groups", "labels", "linear", "metrics", "softmax", "store", "text", "trees")
 
 __all__ = [
     "DataError",
     "Dataset",
     "Eagle",
+    "HierarchicalSoftmax",
     "LabelSet",
     "LabelTree",
     "LinearTree",
@@ -78,6 +81,7 @@ __all__ = [
     "linear",
     "load",
     "metrics",
+    "softmax",
     "store",
     "text",
     "trees",

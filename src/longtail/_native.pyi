@@ -8,6 +8,7 @@ labels: Any
 trees: Any
 linear: Any
 groups: Any
+softmax: Any
 metrics: Any
 
 def active_isa() -> str: ...

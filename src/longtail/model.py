@@ -25,17 +25,28 @@ if TYPE_CHECKING:
     from .groups import Eagle
     from .labels import LabelSet
     from .ranking import Ranking
-    from .text import TextVectorizer
+    from .text import TextVectorizer, WordBags
 
-__all__ = ["Model", "load"]
+__all__ = ["Model", "VectorizerCheck", "load"]
 
 # Where the classes of saved models live. Only these are ever made from a folder.
 _KINDS = {
+    "HierarchicalSoftmax": "longtail.softmax",
     "LinearTree": "longtail.linear",
     "OneVsRest": "longtail.linear",
 }
 
 Arrays = dict[str, npt.NDArray[Any]]
+
+
+class VectorizerCheck:
+    """Accepts a TextVectorizer without importing it; a constraint of parameters."""
+
+    def accepts(self, value: Any) -> bool:
+        return type(value).__name__ == "TextVectorizer" and hasattr(value, "fit_transform")
+
+    def __str__(self) -> str:
+        return "a TextVectorizer"
 
 
 class Model(Parametrized, ABC):
@@ -44,7 +55,7 @@ class Model(Parametrized, ABC):
     _estimator_type: ClassVar[str] = "classifier"
 
     vectorizer: TextVectorizer | None
-    vectorizer_: TextVectorizer | None
+    vectorizer_: TextVectorizer | WordBags | None
     labels_: LabelSet | None
     n_labels_: int
     n_features_in_: int
@@ -122,6 +133,7 @@ class Model(Parametrized, ABC):
             if len(rows) == 0:
                 raise DataError("sample_weight is 0 for every row.")
             x, y, weight = x[rows], y[rows], weight[rows]
+        self._begin(vectorizer)
         self._fit(x, y, weight, checkpoint)
         frequencies = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
         self.vectorizer_ = vectorizer
@@ -155,7 +167,7 @@ class Model(Parametrized, ABC):
         y, _ = eagle._assign(x, y1, y2, embeddings=False)
         return y, names
 
-    def _vectorize(self, texts: list[str]) -> tuple[TextVectorizer, Features]:
+    def _vectorize(self, texts: list[str]) -> tuple[TextVectorizer | WordBags, Features]:
         from .text import TextVectorizer
 
         vectorizer = TextVectorizer() if self.vectorizer is None else self.vectorizer
@@ -163,6 +175,26 @@ class Model(Parametrized, ABC):
         if fresh.threads is None:
             fresh.set_params(threads=getattr(self, "threads", None))
         return fresh, fresh.fit_transform(texts)
+
+    def _begin(self, vectorizer: TextVectorizer | WordBags | None) -> None:
+        """Hears, before ``_fit``, what made features of texts; None if X was features."""
+
+    def _open_checkpoint(self, path: Any, x: Features, y: CSR, weight: Any) -> Any:
+        from .store import Checkpoint, fingerprint_arrays
+
+        parts = [x.indptr, x.indices, x.data] if is_sparse(x) else [x]
+        parts += [y.indptr, y.indices, *([] if weight is None else [weight]), *self._parameter_arrays()]
+        data = fingerprint_arrays(*parts)
+        params = self._params_to_json()
+        for name in ("threads", "vectorizer"):  # do not change what is learnt from the same X
+            params.pop(name, None)
+        return Checkpoint(
+            path, {"kind": type(self).__name__, "params": params, "shape": list(x.shape), "data": data}
+        )
+
+    def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
+        """Arrays inside parameters: what a checkpoint depends on beside ``_params_to_json``."""
+        return []
 
     # ---- ranking
 
@@ -194,6 +226,25 @@ class Model(Parametrized, ABC):
         from .ranking import Ranking
 
         return Ranking._of(labels, scores, self.labels_)
+
+    def _label_id(self, label: str | int) -> int:
+        if isinstance(label, str):
+            if self.labels_ is None:
+                raise DataError("The model was trained without label names. Give the id of the label.")
+            return int(self.labels_.ids([label])[0])
+        if (
+            isinstance(label, bool)
+            or not isinstance(label, int | np.integer)
+            or not 0 <= label < self.n_labels_
+        ):
+            raise DataError(
+                f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead."
+            )
+        return int(label)
+
+    def _label_name(self, label: int) -> str:
+        """The name of a label, or its id in words."""
+        return str(label) if self.labels_ is None else str(self.labels_[label])
 
     # ---- scikit-learn
 
@@ -337,9 +388,10 @@ def _part(facts: Mapping[str, Any], arrays: Mapping[str, Any], part: str) -> Any
         from .labels import LabelSet
 
         return LabelSet.from_state(facts[part], own)
-    from .text import TextVectorizer
+    from .text import TextVectorizer, WordBags
 
-    return TextVectorizer.from_state(facts[part], own)
+    bags = isinstance(facts[part], Mapping) and facts[part].get("kind") == "WordBags"
+    return (WordBags if bags else TextVectorizer).from_state(facts[part], own)
 
 
 def _checked_weight(weight: Any, n_rows: int) -> npt.NDArray[np.float32] | None:

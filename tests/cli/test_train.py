@@ -38,12 +38,12 @@ def test_quiet_is_silent(run, texts, tmp_path):
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("name", ["LinearTree", "OneVsRest", "parabel", "xr-linear"])
+@pytest.mark.parametrize("name", ["LinearTree", "OneVsRest", "parabel", "xr-linear", "HierarchicalSoftmax"])
 def test_classes(run, texts, tmp_path, name):
     result = run("train", texts / "train.jsonl", "-m", tmp_path / "m", "--class", name, "-q")
     assert result.exit_code == 0, result.stderr
     model = lt.load(tmp_path / "m")
-    assert type(model).__name__ == ("OneVsRest" if name == "OneVsRest" else "LinearTree")
+    assert type(model).__name__ == (name if name in ("OneVsRest", "HierarchicalSoftmax") else "LinearTree")
     assert model.get_params().get("trees", 1) == (3 if name == "parabel" else 1)
 
 

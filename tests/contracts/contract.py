@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -115,6 +115,15 @@ class Contract:
         ("max_iter", True, "a whole number in [1, 1000000]"),
     )
     probability = True  # scores are in [0, 1]
+    # A number among the parameters, and three values of it: the default, its double, another.
+    number: tuple[str, float, float, float] = ("C", 1.0, 2.0, 3.5)
+    # A parameter that predict uses, with a wrong value.
+    wrong_later: tuple[str, Any] = ("hinge_power", 0)
+    # Sets of parameters that training has to be repeatable with.
+    variants: tuple[dict[str, Any], ...] = ({}, {"loss": "logistic"})
+    # What makes the training of ``test_killed_and_resumed`` take a while, and that of ``big`` never end.
+    slow: ClassVar[dict[str, Any]] = {"tol": 1e-3, "max_iter": 300}
+    endless: ClassVar[dict[str, Any]] = {"tol": 1e-9, "max_iter": 1_000_000}
 
     def make(self, **params: Any) -> Any:
         raise NotImplementedError
@@ -132,10 +141,11 @@ class Contract:
         copy = clone(model)
         assert copy is not model
         assert copy.get_params() == model.get_params()
-        assert model.set_params(C=3.5) is model
-        assert model.get_params()["C"] == 3.5
-        assert copy.get_params()["C"] != 3.5
-        assert "C=3.5" in repr(model)
+        name, _, _, other = self.number
+        assert model.set_params(**{name: other}) is model
+        assert model.get_params()[name] == other
+        assert copy.get_params()[name] != other
+        assert f"{name}={other}" in repr(model)
         assert repr(type(model)()) == f"{type(model).__name__}()"
         assert eval(repr(model), {type(model).__name__: type(model)}).get_params() == model.get_params()
 
@@ -153,10 +163,10 @@ class Contract:
         assert "vectorizer__min_df" not in model.get_params(deep=False)
 
     def test_unknown_parameters(self) -> None:
-        with pytest.raises(lt.ParameterError, match=r"no parameter 'cc'\. It has: .*loss"):
+        with pytest.raises(lt.ParameterError, match=r"no parameter 'cc'\. It has: .*seed"):
             self.make().set_params(cc=1)
         with pytest.raises(lt.ParameterError, match="no parameters of its own"):
-            self.make().set_params(C__x=1)
+            self.make().set_params(**{f"{self.number[0]}__x": 1})
         with pytest.raises(TypeError):
             self.make(cc=1)
 
@@ -171,14 +181,16 @@ class Contract:
             assert str(caught.value) == expected
 
     def test_wrong_values_after_training(self) -> None:
-        model = self.fitted().set_params(hinge_power=0)
-        with pytest.raises(lt.ParameterError, match="hinge_power"):
+        name, value = self.wrong_later
+        model = self.fitted().set_params(**{name: value})
+        with pytest.raises(lt.ParameterError, match=name):
             model.predict(matrix_problem()[2])
 
     def test_numpy_numbers_are_numbers(self) -> None:
         x, y, queries = matrix_problem()
-        plain = self.make(C=0.5, seed=3, threads=1).fit(x, y)
-        given = self.make(C=np.float32(0.5), seed=np.int64(3), threads=np.int32(1)).fit(x, y)
+        number = self.number[0]
+        plain = self.make(**{number: 0.5}, seed=3, threads=1).fit(x, y)
+        given = self.make(**{number: np.float32(0.5)}, seed=np.int64(3), threads=np.int32(1)).fit(x, y)
         same(plain.predict(queries, k=np.int64(3)), given.predict(queries, k=3))
         for seed in (0, 2**63 - 1, np.int64(2**63 - 1)):
             self.make(seed=seed).fit(x, y)
@@ -324,7 +336,7 @@ class Contract:
         from sklearn.pipeline import make_pipeline
 
         texts, labels = text_problem()
-        direct = self.make().fit(texts, labels).predict(texts)
+        direct = self.make(vectorizer=lt.TextVectorizer()).fit(texts, labels).predict(texts)
         pipeline = make_pipeline(lt.TextVectorizer(), self.make()).fit(texts, labels)
         assert pipeline.predict(texts).names() == direct.names()
         pipeline = clone(make_pipeline(TfidfVectorizer(dtype=np.float32), self.make())).fit(texts, labels)
@@ -553,7 +565,7 @@ class Contract:
 
     def test_deterministic_and_the_same_for_any_threads(self, tmp_path: Path) -> None:
         x, y, queries = matrix_problem()
-        for params in ({}, {"loss": "logistic"}):
+        for params in self.variants:
             one = self.make(threads=1, seed=5, **params).fit(x, y)
             two = self.make(threads=2, seed=5, **params).fit(x, y)
             same_model(one, two, tmp_path)
@@ -607,9 +619,9 @@ class Contract:
         # Left out, but the labels stay those of Y.
         same_model(self.make().fit(x, y, sample_weight=weight), self.make().fit(x[kept], y[kept]), tmp_path)
         same_model(self.make().fit(x, y, sample_weight=np.ones(120)), self.make().fit(x, y), tmp_path)
-        same_model(
-            self.make(C=1.0).fit(x, y, sample_weight=np.full(120, 2.0)), self.make(C=2.0).fit(x, y), tmp_path
-        )
+        name, one, two, _ = self.number
+        weighted = self.make(**{name: one}).fit(x, y, sample_weight=np.full(120, 2.0))
+        same_model(weighted, self.make(**{name: two}).fit(x, y), tmp_path)
         same_model(
             self.make().fit(x, y, sample_weight=[2] * 120),
             self.make().fit(x, y, sample_weight=np.full(120, 2, dtype=np.int8)),
@@ -860,7 +872,7 @@ class Contract:
     def big(self) -> tuple[Any, Any, Any]:
         """A model and data that take seconds, so that there is a middle to stop in."""
         x, y, _ = matrix_problem(3, n=4000, d=800, m=64)
-        return self.make(tol=1e-9, max_iter=1_000_000, threads=2), x, y
+        return self.make(**self.endless, threads=2), x, y
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
     def test_a_stop_in_the_middle_is_quick(self, error: type[BaseException]) -> None:
@@ -899,11 +911,12 @@ class Contract:
         other_x, other_y, _ = matrix_problem(8)
         weight = np.ones(120)
         weight[3] = 2
+        number, default = self.number[0], self.make().get_params()[self.number[0]]
         for model, a, b, options, words in (
             (self.make(), other_x, other_y, {}, "data was"),
             (self.make(), x, other_y, {}, "data was"),
             (self.make(), x, y, {"sample_weight": weight}, "data was"),
-            (self.make(C=7.0), x, y, {}, "params.C was 1.0, is 7.0"),
+            (self.make(**{number: 7.0}), x, y, {}, f"params.{number} was {default}, is 7.0"),
             (self.make(seed=7), x, y, {}, "params.seed was 0, is 7"),
         ):
             with pytest.raises(lt.ModelError, match="checkpoint of another training: .*" + words):
@@ -919,7 +932,7 @@ class Contract:
         x, y, _ = matrix_problem(4, n=1500, d=300, m=64)
         sp.save_npz(tmp_path / "x.npz", x)
         sp.save_npz(tmp_path / "y.npz", y)
-        params = {"tol": 1e-3, "max_iter": 300}
+        params = self.slow
         expected = self.make(**params).fit(x, y)
         code = (
             "import sys, scipy.sparse as sp, longtail as lt\n"

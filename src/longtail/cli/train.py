@@ -36,7 +36,10 @@ def train(
     class_: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            "--class", "-c", metavar="NAME", help="LinearTree (default), OneVsRest, parabel or xr-linear."
+            "--class",
+            "-c",
+            metavar="NAME",
+            help="LinearTree (default), OneVsRest, parabel, xr-linear or HierarchicalSoftmax.",
         ),
     ] = None,
     threads: Threads = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .explanation import Explanation
+from ..explanation import Explanation
 from .label_tree import LinearTree
 from .memory import MemoryEstimate
 from .one_vs_rest import OneVsRest

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Features, is_sparse
-from .explanation import Step
+from ..explanation import Step
 from .training import Forest
 
 __all__ = ["Explainer", "ScoreKinds"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy.typing as npt
 
 from ..arrays import Features, is_sparse
 from ..errors import DataError
+from ..memory import MemoryWarning, free_memory, human_bytes
 from .plan import LANES, LevelPlan
 
 __all__ = ["MemoryEstimate", "MemoryWarning", "check_room", "estimate", "free_memory", "human_bytes"]
@@ -22,10 +21,6 @@ EMBEDDING_BYTES = 16  # of one entry: made, scaled, and copied for the nodes tha
 MATCHED_BYTES = 16  # of one matched row
 MATCHED_SHARE = 4
 MATCHED_WEIGHTS = 1.2  # against those of teacher forcing
-
-
-class MemoryWarning(UserWarning):
-    """A training is expected to need more memory than is free."""
 
 
 @dataclass(frozen=True)
@@ -60,34 +55,6 @@ class MemoryEstimate:
     def __str__(self) -> str:
         free = "unknown" if self.free is None else human_bytes(self.free)
         return f"about {human_bytes(self.peak)} beyond the data ({free} free)"
-
-
-def human_bytes(n: int) -> str:
-    """1536 → '1.5 kB'; in powers of 1000."""
-    size = float(n)
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"
-
-
-def free_memory() -> int | None:
-    """Bytes that this process can still take: what the system says is available, within the control group's limit."""
-    free: int | None = None
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                free = int(line.split()[1]) * 1024
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        if limit != "max":
-            room = int(limit) - int(Path("/sys/fs/cgroup/memory.current").read_text())
-            free = room if free is None else min(free, room)
-    except (OSError, ValueError):
-        pass  # not Linux, or without control groups
-    if free is None and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return free
 
 
 def check_room(n_labels: int, n_features: int, threads: int) -> None:

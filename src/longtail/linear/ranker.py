@@ -13,14 +13,14 @@ import scipy.sparse as sp
 
 from ..arrays import CSR, Features, as_features, is_sparse
 from ..errors import DataError, ModelError, ParameterError
+from ..explanation import Explanation
 from ..inputs import as_label_lists, as_labels, as_texts
-from ..model import Model
+from ..model import Model, VectorizerCheck
 from ..params import Check, Choice, Flag, Int, Nullable, Real, check
 from ..progress import message
 from ..ranking import Ranking
 from ..threads import resolve_threads
 from .explaining import Explainer, ScoreKinds
-from .explanation import Explanation
 from .memory import MemoryEstimate, MemoryWarning, check_room, estimate
 from .plan import LevelPlan
 from .searching import Search, native_options
@@ -50,16 +50,6 @@ _LEVEL_ARRAYS = (
 )
 
 
-class _Vectorizer:
-    """Accepts a TextVectorizer without importing it."""
-
-    def accepts(self, value: Any) -> bool:
-        return type(value).__name__ == "TextVectorizer" and hasattr(value, "fit_transform")
-
-    def __str__(self) -> str:
-        return "a TextVectorizer"
-
-
 class LinearRanker(Model):
     """Linear classifiers in native memory, searched by a beam."""
 
@@ -74,7 +64,7 @@ class LinearRanker(Model):
         "weights": Choice("f32", "f16", "int8"),
         "label_score": Choice("hinge", "sigmoid", "raw"),
         "hinge_power": Int(1, 8),
-        "vectorizer": Nullable(_Vectorizer()),
+        "vectorizer": Nullable(VectorizerCheck()),
         "seed": Int(0, 2**63 - 1),
         "threads": Nullable(Int(1, 4096)),
     }
@@ -92,6 +82,7 @@ class LinearRanker(Model):
     seed: int
     threads: int | None
 
+    vectorizer_: TextVectorizer | None
     forest_: Forest
     search_stats_: dict[str, npt.NDArray[np.int32]]
     _known_options: dict[Search, tuple[Any, int]]
@@ -102,10 +93,6 @@ class LinearRanker(Model):
     @abstractmethod
     def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         """The levels of each tree to train, and the attributes to set when they are trained."""
-
-    def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
-        """Arrays inside parameters: what a checkpoint depends on beside ``_params_to_json``."""
-        return []
 
     def _search_defaults(self) -> tuple[int, str]:
         """Beam and score of inner nodes."""
@@ -174,19 +161,6 @@ class LinearRanker(Model):
         self._known_options = {}
         self._predictor = forest.predictor(deep=deep, threads=resolve_threads(self.threads))
         self.forest_ = forest
-
-    def _open_checkpoint(self, path: Any, x: Features, y: CSR, weight: Any) -> Any:
-        from ..store import Checkpoint, fingerprint_arrays
-
-        parts = [x.indptr, x.indices, x.data] if is_sparse(x) else [x]
-        parts += [y.indptr, y.indices, *([] if weight is None else [weight]), *self._parameter_arrays()]
-        data = fingerprint_arrays(*parts)
-        params = self._params_to_json()
-        for name in ("threads", "vectorizer"):  # do not change what is learnt from the same X
-            params.pop(name, None)
-        return Checkpoint(
-            path, {"kind": type(self).__name__, "params": params, "shape": list(x.shape), "data": data}
-        )
 
     def _report_memory(self, memory: MemoryEstimate) -> None:
         message(f"memory: {memory}")
@@ -369,22 +343,7 @@ class LinearRanker(Model):
         names = None if self.vectorizer_ is None else self.vectorizer_.get_feature_names_out()
         kinds = ScoreKinds(self._search_defaults()[1], self.label_score, int(self.hinge_power))
         paths, score = Explainer(self.forest_, self._predictor, kinds).explain(features, wanted, top, names)
-        return Explanation(wanted_name(self.labels_, wanted), score, paths)
-
-    def _label_id(self, label: str | int) -> int:
-        if isinstance(label, str):
-            if self.labels_ is None:
-                raise DataError("The model was trained without label names. Give the id of the label.")
-            return int(self.labels_.ids([label])[0])
-        if (
-            isinstance(label, bool)
-            or not isinstance(label, int | np.integer)
-            or not 0 <= label < self.n_labels_
-        ):
-            raise DataError(
-                f"label must be a name or an id from 0 to {self.n_labels_ - 1}. Got {label!r} instead."
-            )
-        return int(label)
+        return Explanation(self._label_name(wanted), score, paths)
 
     def to_weights(self, weights: str) -> Any:
         """The same model with weights stored as "f32", "f16" or "int8"."""
@@ -477,11 +436,6 @@ class _Steps:
 
     def put(self, name: str, arrays: Arrays, meta: dict[str, Any]) -> None:
         self._point.put(self._name(name), arrays, meta)
-
-
-def wanted_name(labels: Any, label: int) -> str:
-    """The name of a label, or its id in words."""
-    return str(label) if labels is None else str(labels[label])
 
 
 def _tree_seed(seed: int, tree: int) -> int:

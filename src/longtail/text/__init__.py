@@ -6,6 +6,7 @@ faster and on all cores.
 
 from __future__ import annotations
 
+from .bags import WordBags
 from .vectorizer import TextVectorizer
 
-__all__ = ["TextVectorizer"]
+__all__ = ["TextVectorizer", "WordBags"]

@@ -1,0 +1,459 @@
+"""``HierarchicalSoftmax``: the text classifier of fastText, on any label tree."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _native
+from ..arrays import CSR, Features, as_features, is_sparse
+from ..errors import DataError, ModelError, ParameterError
+from ..explanation import Explanation
+from ..inputs import as_label_lists, as_labels, as_texts
+from ..memory import MemoryWarning
+from ..model import Arrays, Model, VectorizerCheck
+from ..params import Check, Choice, Flag, Instance, Int, Nullable, Real, check
+from ..progress import message, phase
+from ..text.bags import BAG_CONSTRAINTS, WordBags
+from ..threads import resolve_threads
+from ..trees import LabelTree, tree_from_parents
+from .decisions import Decisions, decisions_of
+from .explaining import explain_path
+from .training import SgdSettings, SoftmaxMemory, start_vectors, train
+from .vectors import Vectors, read_vectors
+
+if TYPE_CHECKING:
+    from ..ranking import Ranking
+    from ..text import TextVectorizer
+
+__all__ = ["HierarchicalSoftmax"]
+
+ROWS_WITHOUT_THREADS = 64  # as in native/softmax/predictor.cpp
+BEAM = 10
+_BAG_PARAMS = ("word_ngrams", "min_count", "buckets", "subwords", "split", "lowercase")
+_PREDICT_CONSTRAINTS: dict[str, Check] = {
+    "k": Int(1),
+    "beam": Nullable(Int(1)),
+    "search": Nullable(Choice("exact", "beam", "budget")),
+    "budget": Nullable(Int(1)),
+    "slack": Real(0),
+    "threads": Nullable(Int(1, 4096)),
+}
+
+
+class HierarchicalSoftmax(Model):
+    """Averages embeddings of the words and n-grams of a text, and walks from that average down a label tree: at every
+    node a logistic says how likely each side is. With a Huffman tree this is fastText's classifier with its
+    hierarchical softmax.
+
+    A step of training takes one example and one of its labels, chosen at random. With more than one thread the threads
+    step on the same vectors without locks: quick, and slightly different from run to run. With ``threads=1`` or
+    ``deterministic=True`` the same seed gives the same model, bit for bit.
+
+    Args:
+        dim: places of an embedding.
+        epochs: passes over the examples.
+        lr: the learning rate at the beginning; it falls linearly to 0.
+        tree: a ``LabelTree``; None for the Huffman tree of the labels' frequencies. At nodes of more than two children,
+            and in leaves of several labels, a softmax takes the place of the logistic.
+        word_ngrams, min_count, buckets, subwords, split, lowercase: how texts become bags of words and n-grams, see
+            ``WordBags``.
+        pretrained: a ``.vec`` file with embeddings of words to begin with.
+        vectorizer: a ``TextVectorizer`` to use instead of ``WordBags``: its features are averaged by their weights.
+        weights: how vectors are stored when trained: "f32", "f16", "int8".
+        deterministic: train on one thread, whatever ``threads`` is.
+        seed: of initial embeddings, the order of examples and the choice of labels.
+        threads: None for all cores.
+
+    Attributes:
+        trees_: a list of the one ``LabelTree``.
+        labels_: the ``LabelSet``, if labels have names.
+        search_stats_: how many nodes the last ``predict`` opened for each row.
+        training_stats_: the mean loss of each epoch.
+
+    >>> model = HierarchicalSoftmax(min_count=1, epochs=50, threads=1)
+    >>> model.fit(["a red fox", "a lazy dog", "red dog"], [["fox"], ["dog"], ["dog"]]).predict("lazy", k=1).names()
+    [['dog']]
+    """
+
+    _constraints: ClassVar[Mapping[str, Check]] = {
+        "dim": Int(1, 65536),
+        "epochs": Int(1, 1_000_000),
+        "lr": Real(0, 1e6, open_low=True),
+        "tree": Nullable(Instance("a LabelTree", LabelTree)),
+        **{name: BAG_CONSTRAINTS[name] for name in _BAG_PARAMS},
+        "pretrained": Nullable(Instance("a path", str, Path)),
+        "vectorizer": Nullable(VectorizerCheck()),
+        "weights": Choice("f32", "f16", "int8"),
+        "deterministic": Flag(),
+        "seed": Int(0, 2**63 - 1),
+        "threads": Nullable(Int(1, 4096)),
+    }
+
+    trees_: list[LabelTree]
+    search_stats_: dict[str, npt.NDArray[np.int32]]
+    training_stats_: dict[str, Any]
+    weights_: str
+
+    def __init__(
+        self,
+        *,
+        dim: int = 128,
+        epochs: int = 5,
+        lr: float = 0.5,
+        tree: LabelTree | None = None,
+        word_ngrams: int = 2,
+        min_count: int = 2,
+        buckets: int = 2_000_000,
+        subwords: tuple[int, int] | None = None,
+        split: str = "words",
+        lowercase: bool = True,
+        pretrained: str | Path | None = None,
+        vectorizer: TextVectorizer | None = None,
+        weights: str = "f32",
+        deterministic: bool = False,
+        seed: int = 0,
+        threads: int | None = None,
+    ):
+        self.dim = dim
+        self.epochs = epochs
+        self.lr = lr
+        self.tree = tree
+        self.word_ngrams = word_ngrams
+        self.min_count = min_count
+        self.buckets = buckets
+        self.subwords = subwords
+        self.split = split
+        self.lowercase = lowercase
+        self.pretrained = pretrained
+        self.vectorizer = vectorizer
+        self.weights = weights
+        self.deterministic = deterministic
+        self.seed = seed
+        self.threads = threads
+
+    # ---- learning
+
+    def _vectorize(self, texts: list[str]) -> tuple[TextVectorizer | WordBags, Features]:
+        if self.vectorizer is not None:
+            return super()._vectorize(texts)
+        bags = WordBags(**{name: getattr(self, name) for name in _BAG_PARAMS}, threads=self.threads)
+        return bags, bags.fit_transform(texts)
+
+    def _begin(self, vectorizer: TextVectorizer | WordBags | None) -> None:
+        self._words_from = vectorizer
+
+    def _fit(
+        self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
+    ) -> None:
+        x = _as_sparse(x)
+        settings = self._settings()
+        point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
+        tree = self._tree(y)
+        decisions = decisions_of(tree)
+        self._report_memory(self._memory(x, y, tree, decisions))
+        start = start_vectors(x.shape[1], decisions, settings)
+        if self.pretrained is not None:
+            self._read_pretrained(start.input)
+        trained = train(start, x, y, sample_weight, decisions, settings, point)
+        # Only now does the model change: one whose training was stopped is as it was.
+        self._take(
+            tree,
+            decisions,
+            Vectors.stored(trained.input, self.weights),
+            Vectors.stored(trained.output, self.weights),
+        )
+        self.training_stats_ = {"losses": trained.losses}
+
+    def _settings(self) -> SgdSettings:
+        return SgdSettings(
+            dim=int(self.dim),
+            epochs=int(self.epochs),
+            rate=float(self.lr),
+            seed=int(self.seed),
+            threads=1 if self.deterministic else resolve_threads(self.threads),
+        )
+
+    def _tree(self, y: CSR) -> LabelTree:
+        if self.tree is None:
+            return _huffman(np.bincount(y.indices, minlength=y.shape[1]))
+        if self.tree.n_labels != y.shape[1]:
+            raise DataError(
+                f"The tree has {self.tree.n_labels} labels and Y has {y.shape[1]}; they must be the same."
+            )
+        return self.tree
+
+    def _read_pretrained(self, rows: npt.NDArray[np.float32]) -> None:
+        if self._words_from is None:
+            raise ParameterError(
+                "The 'pretrained' parameter of HierarchicalSoftmax has vectors of words, and X has no words. "
+                "Give texts, or leave it out."
+            )
+        source = self._words_from
+        words = source.words() if isinstance(source, WordBags) else source.get_feature_names_out().tolist()
+        assert self.pretrained is not None
+        with phase("read vectors"):
+            found = read_vectors(
+                Path(self.pretrained), {w: i for i, w in enumerate(words)}, int(self.dim), rows
+            )
+        message(f"vectors: {found:,} of {len(words):,} words are in {self.pretrained}")
+        if found == 0:
+            raise DataError(f"{self.pretrained}: has none of the words of the texts.")
+
+    def _memory(self, x: CSR, y: CSR, tree: LabelTree, decisions: Decisions) -> SoftmaxMemory:
+        steps = int(tree.depth.sum(dtype=np.int64)) + tree.n_labels
+        memory: SoftmaxMemory = SoftmaxMemory.estimate(
+            x.shape[0], x.shape[1], decisions, steps, int(self.dim), self.weights
+        )
+        return memory
+
+    def _report_memory(self, memory: SoftmaxMemory) -> None:
+        message(f"memory: {memory}")
+        if memory.free is not None and memory.peak > memory.free:
+            warnings.warn(
+                f"Training needs {memory}. Use a smaller dim, fewer buckets or a higher min_count.",
+                MemoryWarning,
+                stacklevel=4,
+            )
+
+    def memory_estimate(self, X: Any, Y: Any) -> SoftmaxMemory:
+        """How much memory ``fit`` is expected to need beyond X and Y, without training."""
+        self._check_params()
+        texts = as_texts(X)
+        x = as_features(X) if texts is None else self._vectorize(texts)[1]
+        y, _ = as_labels(Y, x.shape[0])
+        tree = self._tree(y)
+        return self._memory(x, y, tree, decisions_of(tree))
+
+    def _take(self, tree: LabelTree, decisions: Decisions, inputs: Vectors, outputs: Vectors) -> None:
+        self._predictor = _native.softmax.Predictor(
+            child_ptr=decisions.child_ptr,
+            child=decisions.child,
+            n_labels=tree.n_labels,
+            input=inputs.data,
+            input_scale=inputs.scale,
+            output=outputs.data,
+            output_scale=outputs.scale,
+            type=inputs.kind,
+        )
+        self.trees_ = [tree]
+        self._decisions, self._inputs, self._outputs = decisions, inputs, outputs
+        self.weights_ = inputs.kind
+
+    # ---- ranking
+
+    def predict(
+        self,
+        X: Any,
+        k: int = 5,
+        *,
+        beam: int | None = None,
+        search: str | None = None,
+        budget: int | None = None,
+        slack: float = 0.0,
+        only: Any = None,
+        exclude: Any = None,
+        threads: int | None = None,
+    ) -> Ranking:
+        """Ranks the labels for each row of X by their probabilities.
+
+        Args:
+            X: texts if the model was trained on texts, else features; one string or one row is fine.
+            k: how many labels; capped at the number of labels there are.
+            beam: tree nodes kept per level; asks for search="beam".
+            search: "exact" (the default): the best node is opened first, until none can hold one of the k best labels,
+                so the result is that of scoring all labels; "budget": the same, and at most ``budget`` nodes are
+                opened; "beam": level by level, the best nodes of each.
+            budget: how many nodes a row may take; it may then have fewer than k labels.
+            slack: stop earlier: a label that is missed for this is at most exp(slack) times as probable as the last one
+                in the list.
+            only: labels that may be returned: a list of names or ids for all rows, a list of such lists, or a sparse
+                matrix with a row per query. All of them are scored, whatever the search.
+            exclude: labels that may not be returned, in the same forms.
+            threads: None for the model's own setting.
+
+        Returns:
+            A ``Ranking``; ``search_stats_["nodes_opened"]`` says how many tree nodes each row took.
+        """
+        self._check_fitted()
+        given = {"k": k, "beam": beam, "search": search, "budget": budget, "slack": slack, "threads": threads}
+        check("predict", _PREDICT_CONSTRAINTS, given)
+        check(type(self).__name__, self._constraints, {"threads": self.threads})
+        mode = _mode(search, beam, budget)
+        x = _as_sparse(self._features(X))
+        n_rows = x.shape[0]
+        only_ptr, only_ids = as_label_lists(only, "only", n_rows, self.n_labels_, self.labels_)
+        exclude_ptr, exclude_ids = as_label_lists(exclude, "exclude", n_rows, self.n_labels_, self.labels_)
+        query = _native.softmax.Query(
+            search=mode,
+            k=min(int(k), self.n_labels_),
+            beam=int(beam or BEAM),
+            budget=int(budget or 0),
+            slack=float(slack),
+            only_ptr=only_ptr,
+            only=only_ids,
+            exclude_ptr=exclude_ptr,
+            exclude=exclude_ids,
+            threads=1 if n_rows <= ROWS_WITHOUT_THREADS else resolve_threads(threads or self.threads),
+        )
+        labels, scores, opened = self._predictor.predict(x.indptr, x.indices, x.data, query)
+        self.search_stats_ = {"nodes_opened": opened}
+        return self._ranking(labels, scores)
+
+    def embed(self, X: Any) -> npt.NDArray[np.float32]:
+        """The average embedding of each row of X: (rows, dim)."""
+        x = _as_sparse(self._features(X))
+        hidden = self._predictor.hidden(x.indptr, x.indices, x.data, resolve_threads(self.threads))
+        return np.ascontiguousarray(hidden[:, : int(self.dim)])
+
+    # ---- looking inside
+
+    def explain(self, x: Any, label: str | int, top: int = 10) -> Explanation:
+        """What on the path to a label spoke for and against it.
+
+        Args:
+            x: one text or one row of features.
+            label: a name or an id.
+            top: how many words, n-grams or features to name per step.
+        """
+        row = _as_sparse(self._features(x))
+        if row.shape[0] != 1:
+            raise DataError(f"explain takes one row. Got {row.shape[0]}.")
+        check("explain", {"top": Int(1)}, {"top": top})
+        wanted = self._label_id(label)
+        steps, score = explain_path(
+            row, wanted, self._decisions, self._inputs, self._outputs, int(top), self._feature_names(x)
+        )
+        return Explanation(self._label_name(wanted), score, [steps])
+
+    def _feature_names(self, x: Any) -> Any:
+        if self.vectorizer_ is None:
+            return str
+        if isinstance(self.vectorizer_, WordBags):
+            texts = as_texts(x)
+            assert texts is not None
+            terms = self.vectorizer_.terms(texts[0])
+            return lambda feature: terms[feature]
+        names = self.vectorizer_.get_feature_names_out()
+        return lambda feature: str(names[feature])
+
+    def to_weights(self, weights: str) -> HierarchicalSoftmax:
+        """The same model with vectors stored as "f32", "f16" or "int8"."""
+        check("to_weights", {"weights": Choice("f32", "f16", "int8")}, {"weights": weights})
+        self._check_fitted()
+        other = type(self)(**{**self.get_params(deep=False), "weights": weights})
+        for name, value in vars(self).items():
+            if name.endswith("_") and not name.startswith("_"):
+                setattr(other, name, value)
+        inputs, outputs = (Vectors.stored(v.rows(), weights) for v in (self._inputs, self._outputs))
+        other._take(self.trees_[0], self._decisions, inputs, outputs)
+        return other
+
+    def describe(self) -> dict[str, Any]:
+        """Facts about the trained model: sizes, counts, what training took."""
+        self._check_fitted()
+        tree = self.trees_[0]
+        return {
+            "kind": type(self).__name__,
+            "n_labels": self.n_labels_,
+            "n_features": self.n_features_in_,
+            "n_words": self.vectorizer_.n_words_ if isinstance(self.vectorizer_, WordBags) else None,
+            "n_rows": self.n_rows_,
+            "n_decisions": len(self._decisions.child_ptr) - 1,
+            "depth": int(tree.height),
+            "dim": int(self.dim),
+            "weights": self.weights_,
+            "bytes": self._inputs.nbytes + self._outputs.nbytes,
+            "text": self.vectorizer_ is not None,
+            "named_labels": self.labels_ is not None,
+            "training": dict(self.training_stats_),
+        }
+
+    # ---- folders
+
+    def _params_to_json(self) -> dict[str, Any]:
+        params = super()._params_to_json()
+        params["tree"] = self.tree is not None
+        params["subwords"] = None if self.subwords is None else [int(n) for n in self.subwords]
+        params["pretrained"] = None if self.pretrained is None else str(self.pretrained)
+        return params
+
+    @classmethod
+    def _params_from_json(cls, params: dict[str, Any], arrays: Mapping[str, Any]) -> dict[str, Any]:
+        params = super()._params_from_json(params, arrays)
+        if isinstance(params.get("subwords"), list):
+            params["subwords"] = tuple(params["subwords"])
+        if params.get("tree") not in (True, False):
+            raise ModelError("it is not said whether the tree was given.")
+        params["tree"] = _tree_from(arrays) if params["tree"] else None
+        return params
+
+    def _parameter_arrays(self) -> list[npt.NDArray[Any]]:
+        return [] if self.tree is None else list(self.tree.to_parents())
+
+    def _state(self) -> tuple[dict[str, Any], Arrays]:
+        _, shape = self.trees_[0].to_state()
+        arrays: Arrays = {f"tree.{name}": array for name, array in shape.items()}
+        arrays.update(self._inputs.to_arrays("input"))
+        arrays.update(self._outputs.to_arrays("output"))
+        return {"weights": self.weights_, "training": self.training_stats_}, arrays
+
+    def _restore(self, facts: Mapping[str, Any], arrays: Mapping[str, Any], *, verify: bool) -> None:
+        tree = _tree_from(arrays)
+        if tree.n_labels != self.n_labels_:
+            raise ModelError("the tree does not fit the labels.")
+        stats = facts["training"]
+        if not isinstance(stats, dict):
+            raise ModelError("the training statistics are missing.")
+        decisions = decisions_of(tree)
+        kind, dim = facts["weights"], int(self.dim)
+        inputs = Vectors.from_arrays(arrays, "input", kind, self.n_features_in_, dim)
+        outputs = Vectors.from_arrays(arrays, "output", kind, decisions.n_vectors, dim)
+        self.training_stats_ = stats
+        self._take(tree, decisions, inputs, outputs)
+
+
+def _tree_from(arrays: Mapping[str, Any]) -> LabelTree:
+    parts = {name: arrays[f"tree.{name}"] for name in ("parent", "leaf_of")}
+    meta = {"n_nodes": len(parts["parent"]), "n_labels": len(parts["leaf_of"])}
+    return LabelTree.from_state(meta, parts)
+
+
+def _as_sparse(x: Features) -> CSR:
+    if is_sparse(x):
+        return x
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix(x)
+
+
+def _mode(search: str | None, beam: int | None, budget: int | None) -> str:
+    """The search that is meant; an error where parameters contradict each other."""
+    mode = search or ("beam" if beam is not None else "budget" if budget is not None else "exact")
+    for name, value, owner in (("beam", beam, "beam"), ("budget", budget, "budget")):
+        if value is not None and mode != owner:
+            raise ParameterError(
+                f"The '{name}' parameter of predict belongs to search='{owner}', not '{mode}'."
+            )
+    if mode == "budget" and budget is None:
+        raise ParameterError("search='budget' needs the 'budget' parameter: how many nodes a row may take.")
+    return mode
+
+
+def _huffman(frequencies: npt.NDArray[Any]) -> LabelTree:
+    import heapq
+
+    n = len(frequencies)
+    heap = [(max(int(f), 0), i) for i, f in enumerate(frequencies)]
+    heapq.heapify(heap)
+    parent = np.full(2 * n - 1, -1, dtype=np.int32)
+    for node in range(n, 2 * n - 1):
+        (a, i), (b, j) = heapq.heappop(heap), heapq.heappop(heap)
+        parent[i] = parent[j] = node
+        heapq.heappush(heap, (a + b, node))
+    return tree_from_parents(parent, np.arange(n))
