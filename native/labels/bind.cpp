@@ -1,4 +1,5 @@
 #include "core/python.hpp"
+#include "labels/heads.hpp"
 #include "labels/pifa.hpp"
 #include "labels/transpose.hpp"
 
@@ -78,6 +79,18 @@ nb::object pifa_matrix(In<float, 2> x, nb::object y_indptr, In<int32_t> y_indice
   return nb::cast(to_numpy(std::move(out), static_cast<size_t>(n_labels), static_cast<size_t>(n_cols)));
 }
 
+nb::object greedy(nb::object indptr, In<int32_t> indices, int64_t n_labels, In<double> weights) {
+  CsrArg y(std::move(indptr), indices, n_labels);
+  if (static_cast<int64_t>(weights.shape(0)) != y.view().n_rows)
+    throw std::invalid_argument("greedy_heads: one weight per row");
+  std::vector<double> out;
+  {
+    GilRelease release;
+    out = greedy_heads(y.view(), weights.data());
+  }
+  return nb::cast(to_numpy(std::move(out)));
+}
+
 }  // namespace
 
 void bind_labels(nb::module_& m) {
@@ -89,6 +102,8 @@ void bind_labels(nb::module_& m) {
         "(indptr int64, indices int32, data float32) of the embeddings, labels by features.");
   m.def("pifa_dense", &pifa_matrix, "x"_a, "y_indptr"_a, "y_indices"_a, "n_labels"_a, "weights"_a.none(), "threads"_a,
         "report"_a.none(), "The embeddings as a labels × features array.");
+  m.def("greedy_heads", &greedy, "indptr"_a, "indices"_a, "n_labels"_a, "weights"_a,
+        "What each label gets when, again and again, the one with the most weight left takes its rows.");
 }
 
 }  // namespace longtail

@@ -1,5 +1,7 @@
 #include "core/python.hpp"
 #include "trees/grow.hpp"
+#include "trees/huffman.hpp"
+#include "trees/interpolated.hpp"
 #include "trees/kmeans.hpp"
 #include "trees/structure.hpp"
 #include "trees/unit.hpp"
@@ -103,6 +105,79 @@ nb::object kmeans_dense(In<float, 2> matrix, In<int32_t> arities, int rounds, do
   return grow_means(rows, arities, rounds, tol, seed, threads, std::move(report));
 }
 
+/// What interpolated_csr and interpolated_dense take beside the embeddings.
+struct Interpolation {
+  In<double> f, heads;
+  InterpolationOptions options;
+  WatchPython watch;
+
+  Interpolation(In<double> f_, In<double> heads_, double tradeoff, double gamma, bool midpoint, int32_t arity,
+                int32_t max_leaf, int rounds, double tol, uint64_t seed, int threads, nb::object report)
+      : f(std::move(f_)), heads(std::move(heads_)), watch(std::move(report)) {
+    if (!(tradeoff >= 0.0 && tradeoff <= 2.0)) throw std::invalid_argument("interpolation: tradeoff must be in [0, 2]");
+    if (!(gamma >= 0.0 && gamma <= 1e6)) throw std::invalid_argument("interpolation: gamma must be in [0, 10^6]");
+    if (arity < 2 || arity > 64) throw std::invalid_argument("interpolation: arity must be in [2, 64]");
+    if (max_leaf < 1) throw std::invalid_argument("interpolation: max_leaf must be >= 1");
+    if (rounds < 1 || !(tol >= 0.0)) throw std::invalid_argument("interpolation: rounds must be >= 1 and tol >= 0");
+    options = {{tradeoff, gamma, midpoint}, arity, max_leaf, rounds, tol, seed, threads, watch.get()};
+  }
+
+  void check(const In<double>& values, int64_t n) const {
+    if (static_cast<int64_t>(values.shape(0)) != n) throw std::invalid_argument("interpolation: one frequency per row");
+    for (int64_t i = 0; i < n; ++i)
+      if (!(values.data()[i] >= 0.0 && values.data()[i] <= 1.0))
+        throw std::invalid_argument("interpolation: frequencies must be in [0, 1]");
+  }
+
+  template <class Rows>
+  nb::object grow(Rows rows) {
+    const int64_t n_rows = rows.n_rows;
+    if (n_rows < 1 || n_rows > INT32_MAX) throw std::invalid_argument("interpolation: 1 to 2^31 - 1 rows");
+    if (rows.n_cols > INT32_MAX) throw std::invalid_argument("interpolation: at most 2^31 - 1 columns");
+    check(f, n_rows);
+    check(heads, n_rows);
+    std::vector<int32_t> order;
+    std::vector<GrownNode> nodes;
+    {
+      GilRelease release;
+      const std::vector<float> unit = unit_values(rows, options.threads);
+      if (!unit.empty()) rows.data = unit.data();
+      nodes = grow_interpolated(rows, f.data(), heads.data(), options, order);
+    }
+    return numbered(nodes, order);
+  }
+};
+
+nb::object interpolated_csr(nb::object indptr, In<int32_t> indices, In<float> data, int64_t n_cols, In<double> f,
+                            In<double> heads, double tradeoff, double gamma, bool midpoint, int32_t arity,
+                            int32_t max_leaf, int rounds, double tol, uint64_t seed, int threads, nb::object report) {
+  CsrArg rows(std::move(indptr), indices, data, n_cols);
+  return Interpolation(f, heads, tradeoff, gamma, midpoint, arity, max_leaf, rounds, tol, seed, threads,
+                       std::move(report))
+      .grow(rows.view());
+}
+
+nb::object interpolated_dense(In<float, 2> matrix, In<double> f, In<double> heads, double tradeoff, double gamma,
+                              bool midpoint, int32_t arity, int32_t max_leaf, int rounds, double tol, uint64_t seed,
+                              int threads, nb::object report) {
+  const DenseView rows{static_cast<int64_t>(matrix.shape(0)), static_cast<int64_t>(matrix.shape(1)), matrix.data()};
+  return Interpolation(f, heads, tradeoff, gamma, midpoint, arity, max_leaf, rounds, tol, seed, threads,
+                       std::move(report))
+      .grow(rows);
+}
+
+nb::object huffman(In<double> f, int64_t arity) {
+  for (size_t i = 0; i < f.shape(0); ++i)
+    if (!(f.data()[i] >= 0.0 && f.data()[i] <= 1.0))
+      throw std::invalid_argument("huffman: frequencies must be in [0, 1]");
+  std::vector<int32_t> parent;
+  {
+    GilRelease release;
+    parent = huffman_parents(f.data(), static_cast<int64_t>(f.shape(0)), arity);
+  }
+  return nb::cast(to_numpy(std::move(parent)));
+}
+
 }  // namespace
 
 void bind_trees(nb::module_& m) {
@@ -120,6 +195,14 @@ void bind_trees(nb::module_& m) {
         "(parent, leaf_of) of hierarchical balanced spherical 2-means; report hears labels times binary levels.");
   m.def("kmeans_dense", &kmeans_dense, "matrix"_a, "arities"_a, "rounds"_a, "tol"_a, "seed"_a, "threads"_a,
         "report"_a.none(), "The same of a dense matrix.");
+  m.def("interpolated_csr", &interpolated_csr, "indptr"_a, "indices"_a, "data"_a, "n_cols"_a, "f"_a, "heads"_a,
+        "tradeoff"_a, "gamma"_a, "midpoint"_a, "arity"_a, "max_leaf"_a, "rounds"_a, "tol"_a, "seed"_a, "threads"_a,
+        "report"_a.none(), "(parent, leaf_of) of a tree between 2-means and Fano; report hears up to binary_work().");
+  m.def("interpolated_dense", &interpolated_dense, "matrix"_a, "f"_a, "heads"_a, "tradeoff"_a, "gamma"_a, "midpoint"_a,
+        "arity"_a, "max_leaf"_a, "rounds"_a, "tol"_a, "seed"_a, "threads"_a, "report"_a.none(),
+        "The same of a dense matrix.");
+  m.def("binary_work", &binary_work, "n"_a, "max_leaf"_a, "Labels times the binary levels that they need at least.");
+  m.def("huffman", &huffman, "f"_a, "arity"_a, "Parents of labels and inner nodes of the tree of least expected depth.");
 }
 
 }  // namespace longtail

@@ -3,11 +3,6 @@
 // A split starts from two labels, puts the labels with the largest x·(μ₊ - μ₋) on the first side, takes the mean
 // directions of both sides, and so on. Sides have the sizes that cut_size() says. The sums μ are kept in double and
 // changed by the labels that move only, which are few after two rounds.
-//
-// Ranges with many entries are split one after another by the whole team: rows are scored in blocks, and sums are shared
-// out by features, so every sum adds its rows in the same order whatever the team. The rest is shared out by ranges:
-// a worker copies the rows of a range with their features renumbered (so that what it touches stays in its cache), splits
-// it down to the leaves, and copies again every few levels.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import data, groups, labels, linear, metrics, softmax, store, text, trees
+    from . import data, groups, labels, linear, metrics, plots, softmax, store, text, trees, tuning
     from .data import Dataset
     from .errors import (
         DataError,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .softmax import HierarchicalSoftmax
     from .text import TextVectorizer
     from .trees import LabelTree
+    from .tuning import tune_tree
 
 _HOME = {
     "DataError": "errors",
@@ -54,8 +55,21 @@ _HOME = {
     "Ranking": "ranking",
     "TextVectorizer": "text",
     "load": "model",
+    "tune_tree": "tuning",
 }
-_ROOMS = ("data", "groups", "labels", "linear", "metrics", "softmax", "store", "text", "trees")
+_ROOMS = (
+    "data",
+    "groups",
+    "labels",
+    "linear",
+    "metrics",
+    "plots",
+    "softmax",
+    "store",
+    "text",
+    "trees",
+    "tuning",
+)
 
 __all__ = [
     "DataError",
@@ -81,10 +95,13 @@ __all__ = [
     "linear",
     "load",
     "metrics",
+    "plots",
     "softmax",
     "store",
     "text",
     "trees",
+    "tune_tree",
+    "tuning",
 ]
 
 

@@ -16,7 +16,18 @@ from typing import Any, ClassVar, Protocol
 
 from .errors import ParameterError
 
-__all__ = ["Check", "Choice", "Flag", "Instance", "Int", "Nullable", "Parametrized", "Real", "check"]
+__all__ = [
+    "Check",
+    "Choice",
+    "Either",
+    "Flag",
+    "Instance",
+    "Int",
+    "Nullable",
+    "Parametrized",
+    "Real",
+    "check",
+]
 
 
 class Check(Protocol):
@@ -101,6 +112,19 @@ class Instance:
 
     def __str__(self) -> str:
         return self.words
+
+
+class Either:
+    """What one of several checks accepts."""
+
+    def __init__(self, *checks: Check):
+        self.checks = checks
+
+    def accepts(self, value: Any) -> bool:
+        return any(c.accepts(value) for c in self.checks)
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.checks))
 
 
 class Nullable:

@@ -6,8 +6,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from longtail.errors import LongtailError
-from longtail.labels import LabelSet, frequencies, pifa
-from longtail.trees import LabelTree, kmeans_tree, random_tree, tree_from_parents, tree_from_taxonomy
+from longtail.labels import LabelSet, frequencies, head_frequencies, pifa
+from longtail.trees import (
+    LabelTree,
+    huffman_tree,
+    interpolated_tree,
+    kmeans_tree,
+    random_tree,
+    tree_from_parents,
+    tree_from_taxonomy,
+)
 
 ODD_VALUES = [-(2**31), -2, -1, 0, 1, 2, 2**30, 2**31 - 1]
 
@@ -87,6 +95,30 @@ def fuzz_embeddings(r):
     assert tree.n_labels == n
 
 
+def fuzz_frequencies(r):
+    n, d = int(r.integers(0, 40)), int(r.integers(0, 12))
+    e = r.choice([0, 0, 0, 1, -1, 0.5, 1e-44, 3e38, -3e38], size=(n, d)).astype(np.float32)
+    f, g = (r.choice([0, 0, 1, 2, 1e-320, 1e308, 1e-10], size=n) for _ in range(2))
+    if r.random() < 0.1 and n:
+        f[r.integers(n)] = r.choice([np.nan, np.inf, -1])
+    options = {
+        "tradeoff": float(r.choice([0, 1e-9, 0.5, 1, 1.5, 1.999999, 2, 2.1])),
+        "gamma": float(r.choice([0, 1e-12, 0.1, 1e6])),
+        "midpoint": bool(r.integers(2)),
+        "arity": int(r.integers(1, 9)),
+        "max_leaf": int(r.integers(0, 9)),
+    }
+    tree = interpolated_tree(e if r.random() < 0.4 else sp.csr_matrix(e), f, g, **options)
+    check_tree(tree)
+    assert tree.n_labels == n
+    check_tree(huffman_tree(f, options["arity"]))
+    y = sp.csr_matrix((r.random((d, n)) < 0.3).astype(np.float32))
+    if y.nnz and r.random() < 0.3:
+        where = r.choice(["indices", "indptr"])
+        getattr(y, where)[r.integers(len(getattr(y, where)))] = r.choice(ODD_VALUES)
+    assert np.all(head_frequencies(y, str(r.choice(["greedy", "marginal"]))) >= 0)
+
+
 def fuzz_pifa(r):
     n, d, n_labels = (int(v) for v in r.integers(0, 20, size=3))
     x = r.choice([0, 0, 1, -1, 1e-44, 3e38], size=(n, d)).astype(np.float32)
@@ -112,7 +144,7 @@ def check_tree(tree):
     assert not np.any(tree.simplify().n_children[1:] == 1)
 
 
-TARGETS = [fuzz_state, fuzz_names, fuzz_parents, fuzz_taxonomy, fuzz_embeddings, fuzz_pifa]
+TARGETS = [fuzz_state, fuzz_names, fuzz_parents, fuzz_taxonomy, fuzz_embeddings, fuzz_frequencies, fuzz_pifa]
 
 
 def run(n: int, seed: int) -> dict[str, int]:

@@ -11,6 +11,7 @@ from .demo import demo
 from .evaluate import evaluate
 from .exits import guarded
 from .inspect import inspect
+from .plot import plot
 from .predict import predict
 from .train import train
 from .tree import tree
@@ -52,5 +53,5 @@ def longtail(
     """
 
 
-for _verb in (train, predict, evaluate, inspect, convert, tree, demo):
+for _verb in (train, predict, evaluate, inspect, convert, tree, plot, demo):
     app.command()(guarded(_verb))

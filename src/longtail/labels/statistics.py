@@ -14,15 +14,38 @@ from ._csr import label_matrix
 __all__ = ["frequencies", "propensities"]
 
 
-def frequencies(Y: Any) -> npt.NDArray[np.int64]:
+def frequencies(Y: Any, weights: Any = None) -> npt.NDArray[Any]:
     """How many rows carry each label: int64, one per column of Y.
+
+    With ``weights``, one number >= 0 per row that says how often the row is asked, the sums of these instead
+    (float64).
 
     >>> import scipy.sparse as sp
     >>> frequencies(sp.csr_matrix([[1, 0, 1], [1, 0, 0]])).tolist()
     [2, 0, 1]
+    >>> frequencies(sp.csr_matrix([[1, 0, 1], [1, 0, 0]]), weights=[0.5, 3]).tolist()
+    [3.5, 0.0, 0.5]
     """
     csr = label_matrix(Y)
-    return np.bincount(csr.indices, minlength=csr.shape[1]).astype(np.int64, copy=False)
+    if weights is None:
+        return np.bincount(csr.indices, minlength=csr.shape[1]).astype(np.int64, copy=False)
+    of_entries = np.repeat(row_weights(weights, csr.shape[0]), np.diff(csr.indptr))
+    return np.bincount(csr.indices, weights=of_entries, minlength=csr.shape[1])
+
+
+def row_weights(weights: Any, n_rows: int) -> npt.NDArray[np.float64]:
+    """One finite number >= 0 per row, after a check; ones for None."""
+    if weights is None:
+        return np.ones(n_rows)
+    try:
+        p = np.ascontiguousarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"weights must be numbers. Got {type(weights).__name__} instead.") from None
+    if p.shape != (n_rows,):
+        raise DataError(f"weights must be one number per row of Y ({n_rows}). Got shape {p.shape} instead.")
+    if not np.all(np.isfinite(p)) or np.any(p < 0):
+        raise DataError("weights must be finite and >= 0.")
+    return p
 
 
 def propensities(frequencies: Any, n_rows: int, a: float = 0.55, b: float = 1.5) -> npt.NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ..arrays import CSR, Features
 from ..errors import DataError, ModelError, ParameterError
-from ..params import Check, Choice, Int
+from ..params import Check, Choice, Either, Int, Nullable, Real
 from ..threads import resolve_threads
-from ..trees import LabelTree, complete_tree, kmeans_tree
+from ..trees import LabelTree, complete_tree, interpolated_tree, kmeans_tree
 from .plan import LevelPlan, tree_plan
 from .ranker import LinearRanker
 from .training import Arrays
@@ -47,7 +47,11 @@ class LinearTree(LinearRanker):
         arity: children of an inner node, 2 to 64.
         max_leaf: labels of a leaf at most; inside a leaf each label has a classifier of its own.
         trees: how many trees, built from different seeds; their scores are averaged.
-        tree: a ``LabelTree`` (or a list) to use instead of building one by balanced k-means over label embeddings.
+        tree: a ``LabelTree`` (or a list) to use instead of building one over label embeddings.
+        tradeoff: λ of ``trees.interpolated_tree`` in (0, 2]: how far frequent labels move towards the root. None or 0
+            for balanced k-means. ``tune_tree`` finds a good one.
+        gamma: how much the frequencies are smoothed, for a tradeoff.
+        heads: how often a label is the first one wanted, for tradeoffs above 1: see ``labels.head_frequencies``.
         normalize: bring every row of features to length 1, in training and in queries (text features are so already).
             Other lengths, such as those of counts, want another C, tol and threshold.
         C: inverse strength of the L2 regularisation.
@@ -86,6 +90,9 @@ class LinearTree(LinearRanker):
         "max_leaf": Int(1, 32768),
         "trees": Int(1, 1000),
         "tree": _Trees(),
+        "tradeoff": Nullable(Real(0, 2)),
+        "gamma": Real(0, 1e6),
+        "heads": Either(Choice("marginal", "greedy"), Real(0, 1)),
         "negatives": Choice("teacher", "matched"),
         "beam": Int(1, 2**31 - 1),
         "node_score": Choice("hinge", "sigmoid", "raw"),
@@ -100,6 +107,9 @@ class LinearTree(LinearRanker):
         max_leaf: int = 100,
         trees: int = 1,
         tree: LabelTree | list[LabelTree] | None = None,
+        tradeoff: float | None = None,
+        gamma: float = 0.1,
+        heads: str | float = "marginal",
         normalize: bool = True,
         C: float = 1.0,
         loss: str = "squared_hinge",
@@ -121,6 +131,9 @@ class LinearTree(LinearRanker):
         self.max_leaf = max_leaf
         self.trees = trees
         self.tree = tree
+        self.tradeoff = tradeoff
+        self.gamma = gamma
+        self.heads = heads
         self.normalize = normalize
         self.C = C
         self.loss = loss
@@ -156,6 +169,11 @@ class LinearTree(LinearRanker):
                 f"The 'trees' parameter of LinearTree must be 1 or the number of trees given. Got {self.trees} "
                 f"with {len(given)} given."
             )
+        if given is not None and self.tradeoff is not None:
+            raise ParameterError(
+                "The 'tradeoff' parameter of LinearTree is for trees that it builds; 'tree' must be None then. "
+                f"Got tradeoff={self.tradeoff!r} with {len(given)} given."
+            )
         n_trees = self.trees if given is None else len(given)
         if n_trees > 1 and "raw" in (self.node_score, self.label_score):
             raise ParameterError("The scores of several trees are averaged, which raw margins do not allow.")
@@ -165,10 +183,12 @@ class LinearTree(LinearRanker):
             return None
         return [self.tree] if isinstance(self.tree, LabelTree) else list(self.tree)
 
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+    def _plans(
+        self, x: Features, y: CSR, sample_weight: Any, checkpoint: Any
+    ) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         given = self._given_trees()
         if given is None:
-            given = self._build_trees(x, y, checkpoint)
+            given = self._build_trees(x, y, sample_weight, checkpoint)
         for tree in given:
             if tree.n_labels != y.shape[1]:
                 raise DataError(
@@ -176,31 +196,40 @@ class LinearTree(LinearRanker):
                 )
         return [tree_plan(tree) for tree in given], {"trees_": given}
 
-    def _build_trees(self, x: Features, y: CSR, checkpoint: Any) -> list[LabelTree]:
-        from ..labels import pifa
-
+    def _build_trees(self, x: Features, y: CSR, sample_weight: Any, checkpoint: Any) -> list[LabelTree]:
         built: list[LabelTree] = []
-        embeddings = None
+        builder = None
         for t in range(self.trees):
             step = f"tree{t}-shape"
             if checkpoint is not None and step in checkpoint:
                 arrays, facts = checkpoint.get(step)
                 built.append(LabelTree.from_state(facts, arrays))
                 continue
-            if embeddings is None:
-                embeddings = pifa(x, y, threads=self.threads)
-            tree = kmeans_tree(
-                embeddings,
-                arity=self.arity,
-                max_leaf=self.max_leaf,
-                seed=(int(self.seed) + t) % 2**63,
-                threads=resolve_threads(self.threads),
-            )
+            if builder is None:
+                builder = self._builder(x, y, sample_weight)
+            tree = builder((int(self.seed) + t) % 2**63)
             if checkpoint is not None:
                 facts, arrays = tree.to_state()
                 checkpoint.put(step, arrays, facts)
             built.append(tree)
         return built
+
+    def _builder(self, x: Features, y: CSR, sample_weight: Any) -> Callable[[int], LabelTree]:
+        """What makes a tree of a seed."""
+        from ..labels import frequencies, head_frequencies, pifa
+
+        shape: dict[str, Any] = {
+            "arity": self.arity,
+            "max_leaf": self.max_leaf,
+            "threads": resolve_threads(self.threads),
+        }
+        embeddings = pifa(x, y, threads=self.threads)
+        if not self.tradeoff:
+            return lambda seed: kmeans_tree(embeddings, seed=seed, **shape)
+        shape |= {"tradeoff": float(self.tradeoff), "gamma": float(self.gamma)}
+        f = frequencies(y, sample_weight)
+        f_tilde = head_frequencies(y, self.heads, sample_weight)
+        return lambda seed: interpolated_tree(embeddings, f, f_tilde, seed=seed, **shape)
 
     def _assumed_plans(self, frequency: npt.NDArray[np.int64]) -> list[list[LevelPlan]]:
         given = self._given_trees()

@@ -82,7 +82,9 @@ class OneVsRest(LinearRanker):
         self.seed = seed
         self.threads = threads
 
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+    def _plans(
+        self, x: Features, y: CSR, sample_weight: Any, checkpoint: Any
+    ) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         return self._assumed_plans(np.bincount(y.indices, minlength=y.shape[1])), {}
 
     def _assumed_plans(self, frequency: npt.NDArray[np.int64]) -> list[list[LevelPlan]]:

@@ -91,7 +91,9 @@ class LinearRanker(Model):
     # ---- what LinearTree and OneVsRest say differently
 
     @abstractmethod
-    def _plans(self, x: Features, y: CSR, checkpoint: Any) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
+    def _plans(
+        self, x: Features, y: CSR, sample_weight: Any, checkpoint: Any
+    ) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         """The levels of each tree to train, and the attributes to set when they are trained."""
 
     def _search_defaults(self) -> tuple[int, str]:
@@ -126,7 +128,7 @@ class LinearRanker(Model):
         scaled = self._scaled(x)
         self._report_memory(self._estimate(x, y, scaled is not x))
         x = scaled
-        plans, learnt = self._plans(x, y, point)
+        plans, learnt = self._plans(x, y, sample_weight, point)
         data = Examples(x, y, sample_weight, threads)
         settings = self._settings(threads)
         trees: list[list[Arrays]] = []

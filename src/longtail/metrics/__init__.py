@@ -10,6 +10,7 @@ with intervals, for millions of rows in seconds.
 
 from __future__ import annotations
 
+from .calibration import Reliability, expected_calibration_error, reliability
 from .comparison import Comparison, compare
 from .depth import expected_depth
 from .evaluation import evaluate
@@ -39,12 +40,14 @@ __all__ = [
     "Comparison",
     "Counts",
     "Quantiles",
+    "Reliability",
     "Report",
     "Slice",
     "balanced_error",
     "compare",
     "coverage",
     "evaluate",
+    "expected_calibration_error",
     "expected_depth",
     "hit",
     "macro_f1",
@@ -58,4 +61,5 @@ __all__ = [
     "psp",
     "psr",
     "recall",
+    "reliability",
 ]
