@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ from .plan import LevelPlan
 from .searching import Search, native_options
 from .training import Arrays, Examples, Forest, SolverSettings, train_levels
 from .unit import unit_rows
+
+if TYPE_CHECKING:
+    from ..text import TextVectorizer
 
 __all__ = ["WEIGHT_BYTES", "LinearRanker"]
 
