@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
-from ..arrays import CSR, Features, as_features, is_sparse
-from ..errors import DataError, ModelError, ParameterError
+from ..arrays import CSR, Features, as_features
+from ..errors import DataError, ModelError
 from ..explanation import Explanation
-from ..inputs import as_label_lists, as_labels, as_texts
-from ..model import Model, VectorizerCheck
+from ..inputs import as_labels, as_texts
+from ..model import VectorizerCheck
 from ..params import Check, Choice, Flag, Int, Nullable, Real, check
 from ..progress import message
-from ..ranking import Ranking
 from ..threads import resolve_threads
 from .explaining import Explainer, ScoreKinds
 from .memory import MemoryEstimate, MemoryWarning, check_room, estimate
 from .plan import LevelPlan
-from .searching import Search, native_options
+from .searchable import Searchable
 from .training import Arrays, Examples, Forest, SolverSettings, train_levels
-from .unit import unit_rows
 
 if TYPE_CHECKING:
     from ..text import TextVectorizer
@@ -33,9 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["WEIGHT_BYTES", "LinearRanker"]
 
 WEIGHT_BYTES = {"f32": 4, "f16": 2, "int8": 1}
-_SEARCH_PARAMS = ("normalize", "beam", "node_score", "label_score", "hinge_power", "threads")
-ROWS_WITHOUT_THREADS = 64  # as in native/linear/predictor.cpp
-
 _LEVEL_ARRAYS = (
     "child_ptr",
     "child",
@@ -53,7 +47,7 @@ _LEVEL_ARRAYS = (
 )
 
 
-class LinearRanker(Model):
+class LinearRanker(Searchable):
     """Linear classifiers in native memory, searched by a beam."""
 
     _constraints: ClassVar[Mapping[str, Check]] = {
@@ -85,10 +79,7 @@ class LinearRanker(Model):
     seed: int
     threads: int | None
 
-    vectorizer_: TextVectorizer | None
     forest_: Forest
-    search_stats_: dict[str, npt.NDArray[np.int32]]
-    _known_options: dict[Search, tuple[Any, int]]
     training_stats_: dict[str, int]
 
     # ---- what LinearTree and OneVsRest say differently
@@ -98,10 +89,6 @@ class LinearRanker(Model):
         self, x: Features, y: CSR, sample_weight: Any, checkpoint: Any
     ) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         """The levels of each tree to train, and the attributes to set when they are trained."""
-
-    def _search_defaults(self) -> tuple[int, str]:
-        """Beam and score of inner nodes."""
-        return 1, self.label_score
 
     # ---- learning
 
@@ -154,14 +141,6 @@ class LinearRanker(Model):
         for name, value in learnt.items():
             setattr(self, name, value)
 
-    def _scaled(self, x: Features) -> Features:
-        return unit_rows(x, resolve_threads(self.threads)) if self.normalize else x
-
-    def _features(self, X: Any) -> Features:
-        x = super()._features(X)
-        self._check_search_params()
-        return self._scaled(x)
-
     def _take(self, forest: Forest, *, deep: bool) -> None:
         self._known_options = {}
         self._predictor = forest.predictor(deep=deep, threads=resolve_threads(self.threads))
@@ -208,127 +187,6 @@ class LinearRanker(Model):
     @abstractmethod
     def _assumed_plans(self, frequency: npt.NDArray[np.int64]) -> list[list[LevelPlan]]:
         """Plans like those of training, without looking at X."""
-
-    # ---- ranking
-
-    def predict(
-        self,
-        X: Any,
-        k: int = 5,
-        *,
-        beam: int | None = None,
-        search: str = "beam",
-        slack: float = 0.0,
-        budget: int | None = None,
-        time_budget: float | None = None,
-        only: Any = None,
-        exclude: Any = None,
-        threads: int | None = None,
-    ) -> Ranking:
-        """Ranks the labels for each row of X.
-
-        Args:
-            X: texts if the model was trained on texts, else features; one string or one row is fine.
-            k: how many labels; capped at the number of labels there are.
-            beam: tree nodes kept per level; the model's own by default.
-            search: "beam"; "exact": the best node there is gets opened until none could change the list, so the result
-                is that of scoring all labels; "budget": the same, but a query also stops when its budget is used up,
-                with the best labels found so far.
-            slack: stop earlier: a label that the list misses for it scores at most exp(slack) times the last label of
-                the list, and so does the j-th score of the list without slack to the j-th of this one.
-            budget: with search="budget", how many tree nodes a query may open.
-            time_budget: with search="budget", how many microseconds a query may take. Results then depend on the clock.
-            only: labels that may be returned: a list of names or ids for all rows, a list of such lists, or a sparse
-                matrix with a row per query. The beam leaves none of them out.
-            exclude: labels that may not be returned, in the same forms.
-            threads: None for the model's own setting.
-
-        Returns:
-            A ``Ranking``; ``search_stats_["nodes_opened"]`` says how many tree nodes each row took.
-        """
-        self._check_fitted()
-        own_beam, node_score = self._search_defaults()
-        asked = Search(
-            k,
-            beam,
-            search,
-            slack,
-            budget,
-            time_budget,
-            own_beam,
-            node_score,
-            self.label_score,
-            self.hinge_power,
-            self.n_labels_,
-        )
-        if only is None and exclude is None and threads is None and type(k) is int:
-            answer = self._answer_one(X, asked)
-            if answer is not None:
-                return answer
-        asked.check(threads)
-        x = self._features(X)
-        n_rows = x.shape[0]
-        only_ptr, only_ids = as_label_lists(only, "only", n_rows, self.n_labels_, self.labels_)
-        exclude_ptr, exclude_ids = as_label_lists(exclude, "exclude", n_rows, self.n_labels_, self.labels_)
-        options = native_options(
-            asked,
-            threads=1 if n_rows <= ROWS_WITHOUT_THREADS else resolve_threads(threads or self.threads),
-            only_ptr=only_ptr,
-            only=only_ids,
-            exclude_ptr=exclude_ptr,
-            exclude=exclude_ids,
-        )
-        if is_sparse(x):
-            labels, scores, opened = self._predictor.predict_sparse(x.indptr, x.indices, x.data, options)
-        else:
-            labels, scores, opened = self._predictor.predict_dense(x, options)
-        self.search_stats_ = {"nodes_opened": opened}
-        return self._ranking(labels, scores)
-
-    def _answer_one(self, X: Any, asked: Search) -> Ranking | None:
-        """One text or one sparse row without any setting up; None for whatever is not plainly that, or not right: the
-        long way handles it, or says what is wrong."""
-        kind = type(X)
-        if kind is str or (kind is list and len(X) == 1 and type(X[0]) is str):
-            if self.vectorizer_ is None:
-                return None
-            indices, values = self.vectorizer_.transform_one(X if kind is str else X[0])
-        elif kind is sp.csr_matrix or kind is sp.csr_array:
-            if X.shape != (1, self.n_features_in_):
-                return None
-            indices, values, ends = X.indices, X.data, X.indptr
-            if len(ends) != 2 or ends[0] != 0 or ends[1] != len(indices):
-                return None
-        else:
-            return None
-        try:
-            options, width = self._known_options[asked]
-        except (KeyError, TypeError):
-            asked.check()
-            self._check_search_params()
-            options, width = native_options(asked), min(asked.k, self.n_labels_)
-            # A handful: few programs ask in more ways, and settings changed for each query must not pile up.
-            kept = self._known_options if len(self._known_options) < 32 else {}
-            self._known_options = {**kept, asked: (options, width)}
-        labels = np.empty((1, width), np.int32)
-        scores = np.empty((1, width), np.float32)
-        opened = np.empty(1, np.int32)
-        try:
-            if not self._predictor.predict_row(
-                indices, values, self.normalize, options, labels, scores, opened
-            ):
-                return None
-        except TypeError:  # other types of columns or values
-            return None
-        self.search_stats_ = {"nodes_opened": opened}
-        return Ranking._of(labels, scores, self.labels_)
-
-    def _check_search_params(self) -> None:
-        """What ``set_params`` may have changed since training."""
-        names = [name for name in _SEARCH_PARAMS if name in self._constraints]
-        check(type(self).__name__, self._constraints, {name: getattr(self, name) for name in names})
-        if len(self.forest_.trees) > 1 and "raw" in (self._search_defaults()[1], self.label_score):
-            raise ParameterError("The scores of several trees are averaged, which raw margins do not allow.")
 
     # ---- looking inside
 
