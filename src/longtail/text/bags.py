@@ -213,7 +213,8 @@ class WordBags(Parametrized):
             "words.counts": self.word_counts_,
             "buckets": self.buckets_,
         }
-        return {"kind": "WordBags", "format": _FORMAT, "params": params}, arrays
+        meta = {"kind": "WordBags", "format": _FORMAT, "params": params, "n_features": self.n_features_}
+        return meta, arrays
 
     @classmethod
     def from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> WordBags:
@@ -237,8 +238,8 @@ class WordBags(Parametrized):
                 )
             parts.append(np.ascontiguousarray(array))
         blob, offsets, counts, buckets = parts
-        if len(counts) + 1 != len(offsets):
-            raise ModelError("The counts of WordBags do not fit the words.")
+        if len(counts) + 1 != len(offsets) or len(counts) + len(buckets) != meta.get("n_features"):
+            raise ModelError("The words, counts and buckets of WordBags do not fit each other.")
         try:
             blob.tobytes().decode("utf-8", "surrogatepass")
             self._check_params()
