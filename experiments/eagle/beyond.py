@@ -77,7 +77,7 @@ def second_round(problem: Problem, groups: Any, known: Any) -> Any:
     ranked = sp.csr_matrix(triples.shape)
     for side in (half, ~half):
         model = lt.LinearTree(beam=50).fit(problem.x[~side], first[~side])
-        scores = model.predict(problem.x[side], k=100).to_csr()
+        scores = model.predict(problem.x[side], k=100).to_csr(triples.shape[1])
         rows = np.flatnonzero(side)
         ranked = (
             ranked
@@ -123,7 +123,7 @@ def main() -> None:
             found = {
                 "recall": round(recall, 4),
                 "precision": round(precision, 4),
-                **measure(problem, y, "tree"),
+                **measure(problem, y, "tree", 0),
             }
             points.put(point, found)
 

@@ -17,9 +17,9 @@ from longtail.groups import cluster_groups, everyone, merge_labels, random_group
 RESULTS = Path(__file__).parent / "results"
 WAYS = ("oracle", "baseline", "EAGLE-0", "EAGLE", "contrast")
 MODELS = {
-    "tree": lambda: lt.LinearTree(),
-    "parabel-1": lambda: lt.LinearTree.parabel(trees=1),
-    "parabel-3": lambda: lt.LinearTree.parabel(),
+    "tree": lambda seed: lt.LinearTree(seed=seed),
+    "parabel-1": lambda seed: lt.LinearTree.parabel(trees=1, seed=seed),
+    "parabel-3": lambda seed: lt.LinearTree.parabel(seed=seed),
 }
 
 
@@ -100,9 +100,9 @@ def assign(way: str, problem: Problem, groups: Any, known: Any) -> Any:
     return eagle.assign(problem.x, groups, known)
 
 
-def measure(problem: Problem, y: Any, model: str) -> dict[str, float]:
+def measure(problem: Problem, y: Any, model: str, seed: int) -> dict[str, float]:
     """Trains and ranks the test rows."""
-    trained = MODELS[model]().fit(problem.x, y)
+    trained = MODELS[model](seed).fit(problem.x, y)
     report = lt.metrics.evaluate(trained.predict(problem.x_test, k=5), problem.y_test, k=(1, 3, 5))
     return {f"P@{k}": round(100 * report.to_dict()["metrics"][f"P@{k}"], 2) for k in (1, 3, 5)}
 
@@ -119,4 +119,4 @@ def run_point(points: Points, problem: Problem, point: dict[str, Any]) -> None:
         "recall": round(right / problem.y.nnz, 4),
         "precision": round(right / max(y.nnz, 1), 4),
     }
-    points.put(point, {**result, **measure(problem, y, point["model"])})
+    points.put(point, {**result, **measure(problem, y, point["model"], point["seed"])})

@@ -81,8 +81,11 @@ def as_labels(
     return matrix, labels
 
 
-def as_groups(groups: Any, n_rows: int | None = None) -> CSR:
-    """Which groups each sample is in: samples × groups, from such a matrix or from one group number per sample."""
+def as_groups(groups: Any, n_rows: int | None = None, group_labels: Any = None) -> CSR:
+    """Which groups each sample is in: samples × groups, from such a matrix or from one group number per sample.
+
+    Numbers do not tell of groups without samples that come last; their labels do.
+    """
     from .labels._csr import label_matrix, make_csr
 
     if sp.issparse(groups):
@@ -96,12 +99,9 @@ def as_groups(groups: Any, n_rows: int | None = None) -> CSR:
         ids = ids.astype(np.int64)
         if ids.size and not 0 <= ids.min() <= ids.max() < 2**31 - 1:
             raise DataError(f"groups must have numbers from 0 to 2^31 - 2. Got {ids.min()} to {ids.max()}.")
-        matrix = make_csr(
-            np.arange(len(ids) + 1),
-            ids.astype(np.int32),
-            np.ones(len(ids), np.float32),
-            int(ids.max(initial=-1)) + 1,
-        )
+        n_groups = max(int(ids.max(initial=-1)) + 1, _length(group_labels))
+        ones = np.ones(len(ids), np.float32)
+        matrix = make_csr(np.arange(len(ids) + 1), ids.astype(np.int32), ones, n_groups)
     if n_rows is not None and matrix.shape[0] != n_rows:
         raise DataError(f"X has {n_rows} rows and groups has {matrix.shape[0]}; they must be the same.")
     if matrix.nnz and matrix.data.min() < 0:
@@ -121,6 +121,13 @@ def as_group_labels(labels: Any, n_groups: int, names: Any = None) -> tuple[CSR,
     if matrix.nnz and matrix.data.max() >= 2**31:
         raise DataError("group_labels has counts of 2^31 or more.")
     return matrix, known
+
+
+def _length(labels: Any) -> int:
+    """The number of rows of what may be a matrix or a list."""
+    if hasattr(labels, "shape") and len(labels.shape):
+        return int(labels.shape[0])
+    return len(labels) if isinstance(labels, list | tuple) else 0
 
 
 def _count_repeats(matrix: CSR, lists: Any, index: dict[str, int]) -> None:

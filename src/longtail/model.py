@@ -162,7 +162,7 @@ class Model(Parametrized, ABC):
             raise ParameterError(
                 f"The 'eagle' parameter of fit must be None or an Eagle. Got {eagle!r:.60} instead."
             )
-        y1 = as_groups(groups, x.shape[0])
+        y1 = as_groups(groups, x.shape[0], group_labels)
         y2, names = as_group_labels(group_labels, y1.shape[1], labels)
         y, _ = eagle._assign(x, y1, y2, embeddings=False)
         return y, names

@@ -34,12 +34,12 @@ def test_a_label_finds_its_samples(eagle: Any) -> None:
 
 @ways
 def test_the_forms_of_groups_and_labels_are_equal(eagle: Any) -> None:
-    lists = [["a", "b", "c"], ["b", "a", "a"], []]
-    groups = [0, 0, 0, 1, 1, 2]
-    counts = sp.csr_matrix([[1, 1, 1], [2, 1, 0], [0, 0, 0]], dtype=np.float32)
-    matrix = sp.csr_matrix((np.ones(6), (range(6), groups)), shape=(6, 3))
+    lists = [["a", "b", "c"], ["b", "a", "a"], [], ["c"]]
+    groups = [0, 0, 0, 1, 1, 2]  # the last group has no samples
+    counts = sp.csr_matrix([[1, 1, 1], [2, 1, 0], [0, 0, 0], [0, 0, 1]], dtype=np.float32)
+    matrix = sp.csr_matrix((np.ones(6), (range(6), groups)), shape=(6, 4))
     expected = eagle.assign(sp.csr_matrix(X), matrix, counts)
-    ids = [[0, 1, 2], [1, 0, 0], []]
+    ids = [[0, 1, 2], [1, 0, 0], [], [2]]
     for x in (X, X.astype(np.float64), sp.csc_matrix(X)):
         for y1 in (groups, np.array(groups), matrix.tocoo()):
             for y2 in (lists, ids, counts.toarray(), counts.tocsc()):

@@ -36,12 +36,10 @@ class Groups:
     names: list[str] | None = None
 
     def __post_init__(self) -> None:
-        samples = as_groups(self.samples)
+        samples = as_groups(self.samples, group_labels=self.labels)
         if samples.nnz and (samples.data != 1).any():
             samples = samples.copy()
             samples.data[:] = 1
-        if not sp.issparse(self.samples) and samples.shape[1] < _length(self.labels):
-            samples.resize(samples.shape[0], _length(self.labels))  # the last groups have no samples
         labels, _ = as_group_labels(self.labels, samples.shape[1])
         object.__setattr__(self, "samples", samples)
         object.__setattr__(self, "labels", labels)
@@ -102,7 +100,3 @@ class Groups:
         return (
             f"<Groups: {self.n_samples:,} samples in {self.n_groups:,} groups with {self.n_labels:,} labels>"
         )
-
-
-def _length(labels: Any) -> int:
-    return int(labels.shape[0]) if hasattr(labels, "shape") else len(labels)

@@ -87,7 +87,7 @@ class Eagle(Parametrized):
         """The labels; and the embeddings, if they are wanted."""
         self._check_params()
         x = as_features(X)
-        y1 = as_groups(groups, x.shape[0])
+        y1 = as_groups(groups, x.shape[0], group_labels)
         y2, _ = as_group_labels(group_labels, y1.shape[1])
         by_label, directions = self._run(x, y1, y2, embeddings and self.T is not None)
         Y = by_label.T.tocsr()

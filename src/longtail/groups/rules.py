@@ -78,7 +78,7 @@ def everyone(groups: Any, group_labels: Any, n_samples: int | None = None) -> CS
     >>> everyone([0, 0, 1], [["a"], ["b"]]).toarray().tolist()
     [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
     """
-    y1 = as_groups(groups, n_samples)
+    y1 = as_groups(groups, n_samples, group_labels)
     y2, _ = as_group_labels(group_labels, y1.shape[1])
     Y = (y1 @ y2).tocsr()
     Y.sort_indices()
