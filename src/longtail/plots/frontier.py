@@ -65,6 +65,7 @@ def _draw(points: Curves, k: int, cost: Any, x_label: str, title: str | None, ax
             label=f"picked: λ={best.tradeoff:.3g}, arity {best.arity}",
         )
     ax.margins(0.08)
+    ax.locator_params(axis="x", nbins=6)
     legend_below(ax)
     return ax
 
