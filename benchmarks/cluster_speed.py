@@ -80,7 +80,7 @@ def mean_cosine(e: sp.csr_matrix, leaf_of: np.ndarray) -> float:
 
 def measure_ours(e: sp.csr_matrix, threads: list[int], max_leaf: int, repeat: int) -> None:
     from longtail import _native
-    from longtail.trees import kmeans_tree, random_tree
+    from longtail.trees import interpolated_tree, kmeans_tree, random_tree
 
     print(f"longtail ({_native.active_isa()})")
     for rounds in (5, 20):
@@ -92,6 +92,17 @@ def measure_ours(e: sp.csr_matrix, threads: list[int], max_leaf: int, repeat: in
                 wall = min(wall, time.perf_counter() - begin[0])
                 cpu = min(cpu, time.process_time() - begin[1])
             show(rounds, team, wall, cpu, tree.n_leaves, mean_cosine(e, tree.leaf_of))
+    print("longtail, interpolated, binary, 20 rounds; 0 is balanced")
+    f = np.random.default_rng(0).permutation(1 / np.arange(1, e.shape[0] + 1))
+    for tradeoff in (0.0, 0.5, 1.0, 1.5, 2.0):
+        wall = cpu = float("inf")
+        for _ in range(repeat):
+            begin = time.perf_counter(), time.process_time()
+            tree = interpolated_tree(e, f, tradeoff=tradeoff, max_leaf=max_leaf, threads=threads[-1])
+            wall = min(wall, time.perf_counter() - begin[0])
+            cpu = min(cpu, time.process_time() - begin[1])
+        depth = tree.describe(f)["expected_depth"]
+        print(f"  λ {tradeoff}  wall {wall:.3f} s  processor {cpu:.3f} s  expected depth {depth:.2f}")
     tree = random_tree(e.shape[0], max_leaf=max_leaf)
     print(f"  a random tree: {tree.n_leaves} leaves, cosine {mean_cosine(e, tree.leaf_of):.4f}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # Linux counts in kB

@@ -139,7 +139,7 @@ def _pictures(
             plots.save(plots.precision_against_time(timed, k, title=name), out / f"precision{k}-time.svg")
     Y = lt.data.load(data, split="trn").Y
     plots.save(plots.label_imbalance(Y, title=f"{name}, training split"), out / "imbalance.svg")
-    models = {r: kept / f"{curves[0].replace(', ', '-')}-{r:g}" for r in (0, 1, 6, 100)}
+    models = {r: kept / f"{curves[0].replace(', ', '-')}-{r:g}" for r in (0, 1, 2, 10, 30)}
     trees = {f"λ' = {r:g}": lt.load(m).trees_[0] for r, m in models.items() if m.exists()}
     if trees:
         ax = plots.tree_shape(trees, frequencies(Y), title=name)

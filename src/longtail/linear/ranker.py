@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,6 @@ from .memory import MemoryEstimate, MemoryWarning, check_room, estimate
 from .plan import LevelPlan
 from .searchable import Searchable
 from .training import Arrays, Examples, Forest, SolverSettings, train_levels
-
-if TYPE_CHECKING:
-    from ..text import TextVectorizer
 
 __all__ = ["WEIGHT_BYTES", "LinearRanker"]
 
