@@ -21,6 +21,7 @@ class TestHierarchicalSoftmax(Contract):
         ("lr", float("nan"), "a number in (0, 1000000.0]"),
         ("lr", "1", "a number in (0, 1000000.0]"),
         ("tree", 3, "None or a LabelTree"),
+        ("tradeoff", 2.5, "None or a number in [0, 2]"),
         ("word_ngrams", 0, "a whole number in [1, 100]"),
         ("min_count", 0, "a whole number in [1, 2147483647]"),
         ("buckets", 0, "a whole number in [1, 2147483647]"),

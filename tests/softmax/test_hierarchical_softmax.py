@@ -48,9 +48,30 @@ def test_any_tree_survives_a_folder(tmp_path: Path) -> None:
         assert loaded.predict(TEXTS).scores.tobytes() == model.predict(TEXTS).scores.tobytes()
 
 
+def test_the_tradeoff_chooses_the_tree(tmp_path: Path) -> None:
+    shallow = fitted(tradeoff=2.0)
+    near = fitted(tradeoff=0.0)
+    counts = shallow.label_frequencies_
+    expected = [(model.trees_[0].depth * counts).sum() for model in (fitted(), shallow, near)]
+    assert expected[0] <= expected[1] <= expected[2]
+    for model in (shallow, near):
+        assert model.trees_[0].n_leaves == N_LABELS
+        model.save(tmp_path / "m")
+        loaded = lt.load(tmp_path / "m")
+        assert loaded.tradeoff == model.tradeoff
+        assert loaded.predict(TEXTS).scores.tobytes() == model.predict(TEXTS).scores.tobytes()
+
+
 def test_a_tree_of_other_labels_is_refused() -> None:
     with pytest.raises(lt.DataError, match="The tree has 3 labels and Y has 4"):
         fitted(tree=lt.trees.complete_tree(3))
+
+
+def test_a_tree_that_is_given_is_not_built() -> None:
+    with pytest.raises(
+        lt.ParameterError, match="'tradeoff' parameter of HierarchicalSoftmax is for a tree that it builds"
+    ):
+        fitted(tree=lt.trees.complete_tree(N_LABELS), tradeoff=1.0)
 
 
 def test_the_default_tree_has_frequent_labels_high() -> None:

@@ -21,10 +21,11 @@ from ..params import Check, Choice, Flag, Instance, Int, Nullable, Real, check
 from ..progress import message, phase
 from ..text.bags import BAG_CONSTRAINTS, WordBags
 from ..threads import resolve_threads
-from ..trees import LabelTree, tree_from_parents
+from ..trees import LabelTree
 from .decisions import Decisions, decisions_of
 from .explaining import explain_path
 from .training import SgdSettings, SoftmaxMemory, start_vectors, train
+from .tree_choice import label_tree
 from .vectors import Vectors, read_vectors
 
 if TYPE_CHECKING:
@@ -59,8 +60,10 @@ class HierarchicalSoftmax(Model):
         dim: places of an embedding.
         epochs: passes over the examples.
         lr: the learning rate at the beginning; it falls linearly to 0.
-        tree: a ``LabelTree``; None for the Huffman tree of the labels' frequencies. At nodes of more than two children,
-            and in leaves of several labels, a softmax takes the place of the logistic.
+        tree: a ``LabelTree``; None for the one that ``tradeoff`` says. At nodes of more than two children, and in
+            leaves of several labels, a softmax takes the place of the logistic.
+        tradeoff: None for the Huffman tree of the labels' frequencies; a number from 0 to 2 for an interpolated tree,
+            from one that keeps similar labels together (0) to one that looks at frequencies alone (2).
         word_ngrams, min_count, buckets, subwords, split, lowercase: how texts become bags of words and n-grams, see
             ``WordBags``.
         pretrained: a ``.vec`` file with embeddings of words to begin with.
@@ -86,6 +89,7 @@ class HierarchicalSoftmax(Model):
         "epochs": Int(1, 1_000_000),
         "lr": Real(0, 1e6, open_low=True),
         "tree": Nullable(Instance("a LabelTree", LabelTree)),
+        "tradeoff": Nullable(Real(0, 2)),
         **{name: BAG_CONSTRAINTS[name] for name in _BAG_PARAMS},
         "pretrained": Nullable(Instance("a path", str, Path)),
         "vectorizer": Nullable(VectorizerCheck()),
@@ -107,6 +111,7 @@ class HierarchicalSoftmax(Model):
         epochs: int = 5,
         lr: float = 0.5,
         tree: LabelTree | None = None,
+        tradeoff: float | None = None,
         word_ngrams: int = 2,
         min_count: int = 2,
         buckets: int = 2_000_000,
@@ -124,6 +129,7 @@ class HierarchicalSoftmax(Model):
         self.epochs = epochs
         self.lr = lr
         self.tree = tree
+        self.tradeoff = tradeoff
         self.word_ngrams = word_ngrams
         self.min_count = min_count
         self.buckets = buckets
@@ -154,7 +160,7 @@ class HierarchicalSoftmax(Model):
         x = _as_sparse(x)
         settings = self._settings()
         point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
-        tree = self._tree(y)
+        tree = self._tree(x, y)
         decisions = decisions_of(tree)
         self._report_memory(self._memory(x, y, tree, decisions))
         start = start_vectors(x.shape[1], decisions, settings)
@@ -170,6 +176,14 @@ class HierarchicalSoftmax(Model):
         )
         self.training_stats_ = {"losses": trained.losses}
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.tree is not None and self.tradeoff is not None:
+            raise ParameterError(
+                "The 'tradeoff' parameter of HierarchicalSoftmax is for a tree that it builds; 'tree' must be None "
+                f"then. Got tradeoff={self.tradeoff!r} with a tree."
+            )
+
     def _settings(self) -> SgdSettings:
         return SgdSettings(
             dim=int(self.dim),
@@ -179,9 +193,10 @@ class HierarchicalSoftmax(Model):
             threads=1 if self.deterministic else resolve_threads(self.threads),
         )
 
-    def _tree(self, y: CSR) -> LabelTree:
+    def _tree(self, x: CSR, y: CSR) -> LabelTree:
         if self.tree is None:
-            return _huffman(np.bincount(y.indices, minlength=y.shape[1]))
+            threads = resolve_threads(self.threads)
+            return label_tree(x, y, self.tradeoff, int(self.seed), threads)
         if self.tree.n_labels != y.shape[1]:
             raise DataError(
                 f"The tree has {self.tree.n_labels} labels and Y has {y.shape[1]}; they must be the same."
@@ -225,9 +240,9 @@ class HierarchicalSoftmax(Model):
         """How much memory ``fit`` is expected to need beyond X and Y, without training."""
         self._check_params()
         texts = as_texts(X)
-        x = as_features(X) if texts is None else self._vectorize(texts)[1]
+        x = _as_sparse(as_features(X) if texts is None else self._vectorize(texts)[1])
         y, _ = as_labels(Y, x.shape[0])
-        tree = self._tree(y)
+        tree = self._tree(x, y)
         return self._memory(x, y, tree, decisions_of(tree))
 
     def _take(self, tree: LabelTree, decisions: Decisions, inputs: Vectors, outputs: Vectors) -> None:
@@ -443,17 +458,3 @@ def _mode(search: str | None, beam: int | None, budget: int | None) -> str:
     if mode == "budget" and budget is None:
         raise ParameterError("search='budget' needs the 'budget' parameter: how many nodes a row may take.")
     return mode
-
-
-def _huffman(frequencies: npt.NDArray[Any]) -> LabelTree:
-    import heapq
-
-    n = len(frequencies)
-    heap = [(max(int(f), 0), i) for i, f in enumerate(frequencies)]
-    heapq.heapify(heap)
-    parent = np.full(2 * n - 1, -1, dtype=np.int32)
-    for node in range(n, 2 * n - 1):
-        (a, i), (b, j) = heapq.heappop(heap), heapq.heappop(heap)
-        parent[i] = parent[j] = node
-        heapq.heappush(heap, (a + b, node))
-    return tree_from_parents(parent, np.arange(n))
