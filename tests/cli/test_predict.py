@@ -105,6 +105,11 @@ def test_only_and_exclude(run, texts, tmp_path):
     without = run("predict", "-", "-m", texts / "model", "--exclude", chosen, "--json", stdin="hunts mice\n")
     assert not {"tool", "bird"} & set(json.loads(without.stdout)["labels"])
     assert len(json.loads(without.stdout)["labels"]) == 5
+    excluded = tmp_path / "excluded.txt"
+    excluded.write_text("bird\nanimal\n")
+    both = ("--only", chosen, "--exclude", excluded, "--json")
+    rest = run("predict", "-", "-m", texts / "model", *both, stdin="hunts mice\n")
+    assert json.loads(rest.stdout)["labels"] == ["tool"]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +167,6 @@ def test_texts_for_a_model_of_features(run, texts, vectors):
         (["--format", "xml"], "--format must be one of names"),
         (["--beam", "0"], "'beam' parameter of predict"),
         (["--threads", "-1"], "'threads' parameter of predict"),
-        (["--only", "a", "--exclude", "b"], "cannot be used together"),
     ],
 )
 def test_wrong_arguments(run, texts, args, words):

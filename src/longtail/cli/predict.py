@@ -56,7 +56,7 @@ def predict(
     ] = None,
     exclude: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(metavar="FILE", help="Never rank the labels in this file."),
+        typer.Option(metavar="FILE", help="Never rank the labels in this file, even if --only has them."),
     ] = None,
     format: Annotated[
         Optional[str],  # noqa: UP045
@@ -85,8 +85,6 @@ def predict(
     chosen = format or ("json" if json else "names")
     if k < 1:
         raise ParameterError(f"-k must be a whole number > 0. Got {k} instead.")
-    if only is not None and exclude is not None:
-        raise ParameterError("--only and --exclude cannot be used together.")
     write = writer_for(chosen)
     trained = load_model(model)
     options: dict[str, Any] = {
