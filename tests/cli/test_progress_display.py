@@ -1,6 +1,7 @@
 """Bars on a terminal, lines in a log, nothing when quiet."""
 
 import io
+from types import SimpleNamespace
 
 import pytest
 
@@ -65,6 +66,29 @@ def test_inner_phases_end_silently_unless_they_were_shown():
                 clock.now += 1.0
             outer(level)
     assert lines_of(stream) == ["train: 2 levels in 2.0 s"]
+
+
+def test_many_phases_do_not_flood_a_log():
+    clock, stream = Clock(), io.StringIO()
+    with progress.use(Lines(stream, every=5.0, clock=clock)):
+        for tree in range(300):
+            with progress.phase(f"tree {tree}", 10, "nodes") as update:
+                clock.now += 1.0
+                update(10)
+    told = lines_of(stream)
+    assert told[:2] == ["tree 0: 10 nodes in 1.0 s", "tree 1: 10 nodes in 1.0 s"]
+    assert 60 <= len(told) <= 130  # 300 seconds
+
+
+@pytest.mark.parametrize("reporter", [Lines, Bars])
+def test_a_phase_that_ended_well_did_everything(reporter, monkeypatch):
+    clock, stream = Clock(), Terminal()
+    monkeypatch.setattr("longtail.cli.progress_display.time", SimpleNamespace(monotonic=clock))
+    display = Lines(stream, clock=clock) if reporter is Lines else Bars(stream)
+    with progress.use(display), progress.phase("solve", 1000, "rows") as update:
+        update(700)  # kernels report from time to time, not at the end
+        clock.now += 2.0
+    assert "solve: 1,000 rows in 2.0 s" in stream.getvalue()
 
 
 def test_messages_are_lines():

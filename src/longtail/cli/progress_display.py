@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Bars", "Lines", "duration", "number", "reporting"]
 
 LINE_EVERY = 5.0  # seconds between lines in a log
+LINES_TO_BEGIN_WITH = 12  # of phases that end sooner
 BARS_PER_SECOND = 8
 
 
@@ -85,9 +86,20 @@ class _Phase:
     lines: int = 0
 
 
+def _end_of(phase: _Phase, took: float) -> str:
+    """What is said of a phase that ended well. It did all there was to do, whatever it said last."""
+    done = phase.total or phase.done
+    amount = f"{done:,} {phase.unit}".strip() + " in " if done and phase.unit else ""
+    return f"{phase.name}: {amount}{duration(took)}"
+
+
 @dataclass
 class Lines:
-    """For logs: a line every few seconds, and one when an outermost phase that took a moment ends."""
+    """For logs: a line every few seconds, and one when an outermost phase that took a moment ends.
+
+    Of many such phases one after the other, as those of many trees, only so many are told as lines every few seconds
+    would be, and some at the start: the log is not flooded.
+    """
 
     stream: TextIO
     every: float = LINE_EVERY
@@ -95,12 +107,14 @@ class Lines:
     _open: dict[int, _Phase] = field(default_factory=dict)
     _next: int = 0
     _last_line: float | None = None
+    _began: float | None = None
+    _ends: int = 0  # lines of phases that ended and had none before
 
     def begin(self, name: str, total: int | None, unit: str) -> int:
         self._next += 1
         now = self.clock()
         if self._last_line is None:
-            self._last_line = now
+            self._last_line = self._began = now
         self._open[self._next] = _Phase(name, total, unit, len(self._open), now)
         return self._next
 
@@ -120,13 +134,18 @@ class Lines:
             return
         now = self.clock()
         took = now - phase.began
-        if phase.lines or (phase.depth == 0 and took >= 0.5):
-            done = phase.done or phase.total or 0
-            amount = f"{done:,} {phase.unit}".strip() + " in " if done and phase.unit else ""
-            self._write(f"{phase.name}: {amount}{duration(took)}", now)
+        if phase.lines or (phase.depth == 0 and took >= 0.5 and self._spares(now)):
+            self._write(_end_of(phase, took), now)
 
     def message(self, text: str) -> None:
         self._write(text, self._last_line)
+
+    def _spares(self, now: float) -> bool:
+        """Whether there is a line to spare: one for each few seconds since the work began, and some at the start."""
+        if self._began is None or self._ends >= LINES_TO_BEGIN_WITH + (now - self._began) / self.every:
+            return False
+        self._ends += 1
+        return True
 
     def _text(self, phase: _Phase, now: float) -> str:
         seconds = now - phase.began
@@ -182,9 +201,7 @@ class Bars:
         self._progress.remove_task(task)
         took = time.monotonic() - phase.began
         if ok and phase.depth == 0 and took >= 0.5:
-            done = phase.done or phase.total or 0
-            amount = f"{done:,} {phase.unit}".strip() + " in " if done and phase.unit else ""
-            self.message(f"{phase.name}: {amount}{duration(took)}")
+            self.message(_end_of(phase, took))
         if not self._tasks:
             self._stop()
 
