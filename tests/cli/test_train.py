@@ -27,6 +27,15 @@ def test_trains_saves_and_reports(run, texts, tmp_path):
     assert not (tmp_path / "m.partial").exists()
 
 
+def test_validation_is_kept_with_the_model(run, texts, tmp_path):
+    result = run("train", texts / "train.jsonl", "-m", tmp_path / "m", "--validation", "0.2", "--json")
+    kept = json.loads((tmp_path / "m" / "model.json").read_text())["evaluation"]
+    assert kept["metrics"] == json.loads(result.stdout)["validation"]["metrics"]
+    assert kept["data"] == "0.2 of train.jsonl, held out"
+    assert "0.2 of train.jsonl, held out" in (tmp_path / "m" / "README.md").read_text()
+    assert "nDCG" in run("inspect", tmp_path / "m").stdout
+
+
 def test_human_output_shows_the_held_out_rows(run, texts, tmp_path):
     result = run("train", texts / "train.jsonl", "-m", tmp_path / "m", "--validation", "0.2")
     assert "On the rows held out" in result.stdout

@@ -92,7 +92,7 @@ def train(
         _fit(estimator, dataset, checkpoint)
         fitted = time.perf_counter()
         report = None if held_out is None else _evaluate(estimator, held_out, dataset, VALIDATION_KS)
-        estimator.save(model)
+        estimator.save(model, evaluation=None if report is None else _of_held_out(report, data, validation))
     _forget(checkpoint)
 
     seconds = {"load": loaded - began, "fit": fitted - loaded, "total": time.perf_counter() - began}
@@ -178,6 +178,11 @@ def _evaluate(estimator: Any, held_out: Dataset, dataset: Dataset, ks: tuple[int
     return evaluate(
         estimator.predict(held_out.inputs, k=max(ks)), held_out.Y, k=ks, train=_frequencies(estimator)
     )
+
+
+def _of_held_out(report: Any, data: Path, share: float) -> dict[str, Any]:
+    """What the model's folder keeps of a validation: the measures, and that they are of rows held out."""
+    return {"data": f"{share:.4g} of {data.name}, held out", **report.to_dict()}
 
 
 def _frequencies(estimator: Any) -> tuple[Any, int]:
