@@ -1,5 +1,6 @@
 """longtail train."""
 
+import errno
 import json
 import os
 import signal
@@ -148,7 +149,32 @@ def test_a_foreign_checkpoint_is_left_alone(run, texts, tmp_path):
     for args in ([], ["--restart"]):
         result = run("train", texts / "train.jsonl", "--model", tmp_path / "m", *args)
         assert result.exit_code == 4, result.stderr
+        assert result.stderr.endswith("holds 'thesis.txt', so it is not a checkpoint, and is not touched.\n")
         assert (tmp_path / "m.partial" / "thesis.txt").read_text() == "words"
+
+
+def test_a_folder_that_cannot_be_made(run, texts, tmp_path):
+    (tmp_path / "file").write_text("words")
+    result = run("train", texts / "train.jsonl", "--model", tmp_path / "file" / "m")
+    assert result.exit_code == 4
+    assert f"--model {tmp_path / 'file' / 'm'}: its folder cannot be made" in result.stderr
+
+
+def test_a_checkpoint_that_cannot_be_written(run, texts, tmp_path, monkeypatch):
+    """A restart would not help, so it is not offered."""
+    with monkeypatch.context() as patch:
+        interrupt_after_first_level(patch)
+        assert run("train", texts / "train.jsonl", "--model", tmp_path / "m", "-q").exit_code == 130
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        result = run("train", texts / "train.jsonl", "--model", tmp_path / "m", "-q")
+    assert result.exit_code == 4, result.stderr
+    assert "cannot be written: [Errno 28] No space left on device" in result.stderr
+    assert "--restart" not in result.stderr
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_a_model_is_replaced(run, texts, tmp_path):
@@ -184,7 +210,7 @@ def test_ctrl_c_keeps_what_is_finished(run, texts, tmp_path, monkeypatch):
     other = run("train", texts / "train.jsonl", "--model", model, "--set", "C=2", "-q")
     assert other.exit_code == 4
     assert "C was 1.0, is 2" in other.stderr
-    assert "--restart does so" in other.stderr
+    assert other.stderr.endswith("(--restart begins anew.)\n")
 
     result = run("train", texts / "train.jsonl", "--model", model, "--resume")
     assert result.exit_code == 0, result.stderr

@@ -127,7 +127,7 @@ def _report(
 
 def _prepare(model: Path, resume: bool, restart: bool, screen: Screen) -> Path:
     """Looks at what is there already; gives the folder for the checkpoint."""
-    from ..store import is_model_folder
+    from ..store import Checkpoint, is_model_folder
 
     checkpoint = Path(f"{model}.partial")
     if resume and restart:
@@ -141,8 +141,12 @@ def _prepare(model: Path, resume: bool, restart: bool, screen: Screen) -> Path:
     if restart:
         _forget(checkpoint)
     elif checkpoint.exists():
+        Checkpoint.check(checkpoint)
         screen.say(f"Going on with the interrupted training in {checkpoint} (--restart begins anew).")
-    model.absolute().parent.mkdir(parents=True, exist_ok=True)
+    try:
+        model.absolute().parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ModelError(f"--model {model}: its folder cannot be made: {error}.") from None
     return checkpoint
 
 
@@ -154,7 +158,9 @@ def _fit(estimator: Any, dataset: Dataset, checkpoint: Path) -> None:
             given = {"groups": dataset.groups.samples, "group_labels": dataset.groups.labels}
         estimator.fit(dataset.inputs, **given, labels=dataset.labels, checkpoint=checkpoint)
     except ModelError as error:
-        raise ModelError(f"{error} (--restart does so.)" if interrupted else str(error)) from None
+        # A checkpoint that cannot be written will not be writable after a restart either.
+        helps = interrupted and not isinstance(error.__cause__, OSError)
+        raise ModelError(f"{error} (--restart begins anew.)" if helps else str(error)) from None
     except KeyboardInterrupt:
         if checkpoint.exists():
             raise KeyboardInterrupt(

@@ -125,6 +125,13 @@ class Checkpoint:
         if self.path.is_dir() and not _entries(self.path):
             self.path.rmdir()
 
+    @staticmethod
+    def check(path: str | os.PathLike[str]) -> None:
+        """A ModelError if something is there that is no checkpoint."""
+        foreign = [entry for entry in _entries(Path(path)) if not _OURS.fullmatch(entry)]
+        if foreign:
+            raise ModelError(f"{path}: holds '{foreign[0]}', so it is not a checkpoint, and is not touched.")
+
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self._step(name).is_dir()
 
@@ -138,12 +145,8 @@ class Checkpoint:
         return f"Checkpoint({str(self.path)!r}, {len(self)} steps)"
 
     def _open(self, on_mismatch: str) -> None:
+        self.check(self.path)
         entries = _entries(self.path)
-        foreign = [entry for entry in entries if not _OURS.fullmatch(entry)]
-        if foreign:
-            raise ModelError(
-                f"{self.path}: holds '{foreign[0]}', so it is not a checkpoint, and is not touched."
-            )
         recover(self.path / _START)
         for entry in entries:
             if left := _LEFT_ASIDE.fullmatch(entry):
