@@ -101,6 +101,17 @@ def _simulations() -> list[str]:
     return lines
 
 
+def _networks() -> list[str]:
+    cells: dict[tuple[str, int, str], list[float]] = defaultdict(list)
+    for record in Points("networks"):
+        point = record["point"]
+        cells[point["network"], point["size"], point["way"]].append(record["result"]["accuracy"])
+    lines = ["### networks", "", "| data | groups of | way | accuracy | seeds |", "|---" * 5 + "|"]
+    for (data, size, way), found in sorted(cells.items()):
+        lines.append(f"| {data} | {size or 'all sentences'} | {way} | {_mean(found)} | {len(found)} |")
+    return [*lines, ""]
+
+
 def _mean(values: list[float], digits: int = 2) -> str:
     spread = f" ± {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
     return f"{np.mean(values):.{digits}f}{spread}"
@@ -114,7 +125,8 @@ def write() -> None:
         "Made by `python -m experiments.eagle.run report`. Means and standard deviations over seeds.",
         "",
     ]
+    special = {"simulations": _simulations, "networks": _networks}
     for path in sorted(RESULTS.glob("*.jsonl")):
-        lines += _simulations() if path.stem == "simulations" else _table(path.stem)
+        lines += special[path.stem]() if path.stem in special else _table(path.stem)
     (RESULTS / "README.md").write_text("\n".join(lines))
     print("\n".join(lines))

@@ -3,6 +3,7 @@
     python -m experiments.eagle.run table --data /path/to/eurlex-4k
     python -m experiments.eagle.run sizes|depths|noise --data /path/to/eurlex-4k
     python -m experiments.eagle.run simulations
+    python -m experiments.eagle.run networks [--data /path/to/debian-depends]
     python -m experiments.eagle.run pictures
     python -m experiments.eagle.run report
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import pictures, report, simulations
+from . import networks, pictures, report, simulations
 from .common import MODELS, WAYS, Points, Problem, run_point
 
 RULES = {
@@ -30,10 +31,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=[*RULES, "simulations", "pictures", "report"])
+    parser.add_argument("what", choices=[*RULES, "simulations", "networks", "pictures", "report"])
     parser.add_argument("--data", type=Path, help="a folder with splits trn and tst")
     parser.add_argument("--model", choices=list(MODELS), default="tree")
-    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--ways", default=",".join(WAYS), help="divided by commas; those of networks by +")
     parser.add_argument("--rules", help="other rules, such as R-4,C-16")
     parser.add_argument("--merge", choices=("list", "set"), default="list")
     parser.add_argument("--seeds", type=int, default=5)
@@ -54,6 +55,9 @@ def main() -> None:
                     run_point(points, problem, point)
     elif args.what == "simulations":
         simulations.run(args.seeds)
+    elif args.what == "networks":
+        given = args.ways.split("+") if args.ways != ",".join(WAYS) else list(networks.WAYS)
+        networks.run(args.seeds, args.data, given)
     elif args.what == "pictures":
         pictures.run()
     else:

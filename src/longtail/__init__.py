@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import data, groups, labels, linear, metrics, plots, softmax, store, text, trees, tuning
+    from . import data, dense, groups, labels, linear, metrics, plots, softmax, store, text, trees, tuning
     from .data import Dataset
+    from .dense import DeepMIML
     from .errors import (
         DataError,
         LongtailError,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _HOME = {
     "DataError": "errors",
     "Dataset": "data",
+    "DeepMIML": "dense",
     "Eagle": "groups",
     "HierarchicalSoftmax": "softmax",
     "LabelSet": "labels",
@@ -59,6 +61,7 @@ _HOME = {
 }
 _ROOMS = (
     "data",
+    "dense",
     "groups",
     "labels",
     "linear",
@@ -74,6 +77,7 @@ _ROOMS = (
 __all__ = [
     "DataError",
     "Dataset",
+    "DeepMIML",
     "Eagle",
     "HierarchicalSoftmax",
     "LabelSet",
@@ -90,6 +94,7 @@ __all__ = [
     "TextVectorizer",
     "__version__",
     "data",
+    "dense",
     "groups",
     "labels",
     "linear",

@@ -31,6 +31,7 @@ __all__ = ["Model", "VectorizerCheck", "load"]
 
 # Where the classes of saved models live. Only these are ever made from a folder.
 _KINDS = {
+    "DeepMIML": "longtail.dense",
     "HierarchicalSoftmax": "longtail.softmax",
     "LinearTree": "longtail.linear",
     "OneVsRest": "longtail.linear",
@@ -128,12 +129,13 @@ class Model(Parametrized, ABC):
             what = "Y has no label for any row" if groups is None else "no group with samples has a label"
             raise DataError(f"{what}, so there is nothing to learn.")
         weight = _checked_weight(sample_weight, x.shape[0])
+        rows = None
         if weight is not None and not weight.all():
             rows = np.flatnonzero(weight)
             if len(rows) == 0:
                 raise DataError("sample_weight is 0 for every row.")
             x, y, weight = x[rows], y[rows], weight[rows]
-        self._begin(vectorizer)
+        self._begin(vectorizer, rows)
         self._fit(x, y, weight, checkpoint)
         frequencies = np.bincount(y.indices, minlength=y.shape[1]).astype(np.int64)
         self.vectorizer_ = vectorizer
@@ -164,8 +166,12 @@ class Model(Parametrized, ABC):
             )
         y1 = as_groups(groups, x.shape[0], group_labels)
         y2, names = as_group_labels(group_labels, y1.shape[1], labels)
+        return self._hand_out(eagle, x, y1, y2), names
+
+    def _hand_out(self, eagle: Eagle, x: Features, y1: CSR, y2: CSR) -> CSR:
+        """The labels of the examples, from samples × groups and groups × labels."""
         y, _ = eagle._assign(x, y1, y2, embeddings=False)
-        return y, names
+        return y
 
     def _vectorize(self, texts: list[str]) -> tuple[TextVectorizer | WordBags, Features]:
         from .text import TextVectorizer
@@ -176,8 +182,11 @@ class Model(Parametrized, ABC):
             fresh.set_params(threads=getattr(self, "threads", None))
         return fresh, fresh.fit_transform(texts)
 
-    def _begin(self, vectorizer: TextVectorizer | WordBags | None) -> None:
-        """Hears, before ``_fit``, what made features of texts; None if X was features."""
+    def _begin(
+        self, vectorizer: TextVectorizer | WordBags | None, rows: npt.NDArray[np.int64] | None
+    ) -> None:
+        """Hears, before ``_fit``, what made features of texts (None if X was features), and the rows that have weight
+        (None for all)."""
 
     def _open_checkpoint(self, path: Any, x: Features, y: CSR, weight: Any) -> Any:
         from .store import Checkpoint, fingerprint_arrays

@@ -11,7 +11,7 @@ from .settings import Settings
 
 __all__ = ["NAMES", "build", "check"]
 
-NAMES = ("LinearTree", "OneVsRest", "parabel", "xr-linear", "HierarchicalSoftmax")
+NAMES = ("LinearTree", "OneVsRest", "parabel", "xr-linear", "HierarchicalSoftmax", "DeepMIML")
 NOT_ON_THE_COMMAND_LINE = ("vectorizer", "tree")  # objects, which TOML cannot write
 
 
@@ -46,12 +46,13 @@ def _make(name: str | None, settings: Settings) -> Any:
 
 
 def _factory(name: str, settings: Settings) -> tuple[Callable[..., Any], type[Any]]:
-    from .. import linear, softmax
+    from .. import dense, linear, softmax
 
     factories: dict[str, tuple[Callable[..., Any], type[Any]]] = {
         "lineartree": (linear.LinearTree, linear.LinearTree),
         "onevsrest": (linear.OneVsRest, linear.OneVsRest),
         "parabel": (linear.LinearTree.parabel, linear.LinearTree),
+        "deepmiml": (dense.DeepMIML, dense.DeepMIML),
         "hierarchicalsoftmax": (softmax.HierarchicalSoftmax, softmax.HierarchicalSoftmax),
         "xrlinear": (linear.LinearTree.xr_linear, linear.LinearTree),
     }

@@ -39,7 +39,7 @@ def train(
             "--class",
             "-c",
             metavar="NAME",
-            help="LinearTree (default), OneVsRest, parabel, xr-linear or HierarchicalSoftmax.",
+            help="LinearTree (default), OneVsRest, parabel, xr-linear, HierarchicalSoftmax or DeepMIML.",
         ),
     ] = None,
     threads: Threads = None,

@@ -151,7 +151,9 @@ class HierarchicalSoftmax(Model):
         bags = WordBags(**{name: getattr(self, name) for name in _BAG_PARAMS}, threads=self.threads)
         return bags, bags.fit_transform(texts)
 
-    def _begin(self, vectorizer: TextVectorizer | WordBags | None) -> None:
+    def _begin(
+        self, vectorizer: TextVectorizer | WordBags | None, rows: npt.NDArray[np.int64] | None
+    ) -> None:
         self._words_from = vectorizer
 
     def _fit(
