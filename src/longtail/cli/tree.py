@@ -67,7 +67,10 @@ def tree(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Build a tree over the labels of DATA and draw it; or, with --sweep, find the best one for a model."""
+    """Draw a tree over the labels of DATA, or find the best.
+
+    With --sweep, models are trained on several trees, and the best tree is picked.
+    """
     from ..labels import frequencies
     from .sources import load_data, with_labels
     from .sweep import Wishes, run_sweep
