@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from longtail.cli.app import app
 
 REPOSITORY = Path(__file__).parents[2]
-VERBS = ["train", "predict", "evaluate", "inspect", "convert", "tree", "demo"]
+VERBS = ["train", "predict", "evaluate", "inspect", "convert", "tree", "plot", "demo"]
 
 
 def run(*args):
