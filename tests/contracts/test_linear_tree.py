@@ -20,7 +20,7 @@ class TestLinearTree(Contract):
         ("arity", 1, "a whole number in [2, 64]"),
         ("max_leaf", 0, "a whole number in [1, 32768]"),
         ("beam", 0, "a whole number in [1, 2147483647]"),
-        ("negatives", "hard", "one of 'teacher', 'matched'"),
+        ("negatives", "hard", "one of 'auto', 'teacher', 'matched'"),
         ("tree", 3, "None, a LabelTree or a list of LabelTrees"),
         ("tree", [], "None, a LabelTree or a list of LabelTrees"),
         ("tradeoff", 2.5, "None or a number in [0, 2]"),

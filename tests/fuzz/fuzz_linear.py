@@ -342,7 +342,7 @@ def odd_params(rng: random.Random, kind: type) -> dict[str, Any]:
         "max_leaf": [1, 4, 32768, 0],
         "trees": [1, 2, 0],
         "beam": [1, 2**31 - 1, 0],
-        "negatives": ["teacher", "matched"],
+        "negatives": ["auto", "teacher", "matched"],
         "node_score": ["hinge", "sigmoid", "raw"],
     }
     known = kind()._param_names()

@@ -56,8 +56,10 @@ class LinearTree(LinearRanker):
             Other lengths, such as those of counts, want another C, tol and threshold.
         C: inverse strength of the L2 regularisation.
         loss: "squared_hinge" or "logistic".
-        negatives: "teacher": an example is a negative of those siblings of its own nodes that it does not reach itself;
-            "matched": also of nodes to which the levels above would send it by mistake.
+        negatives: what a classifier learns against. "teacher": an example is a negative of those siblings of its own
+            nodes that it does not reach itself; "matched": also of nodes to which the levels above would send it by
+            mistake, which takes about twice the time; "auto": "teacher" for one tree, "matched" for several (who
+            trains several wants precision).
         bias: value of a constant feature, which is regularised too; 0 for none.
         tol: the solver stops when the projected gradients span no more than this.
         max_iter: passes over the rows at most.
@@ -93,7 +95,7 @@ class LinearTree(LinearRanker):
         "tradeoff": Nullable(Real(0, 2)),
         "gamma": Real(0, 1e6),
         "heads": Either(Choice("marginal", "greedy"), Real(0, 1)),
-        "negatives": Choice("teacher", "matched"),
+        "negatives": Choice("auto", "teacher", "matched"),
         "beam": Int(1, 2**31 - 1),
         "node_score": Choice("hinge", "sigmoid", "raw"),
     }
@@ -113,7 +115,7 @@ class LinearTree(LinearRanker):
         normalize: bool = True,
         C: float = 1.0,
         loss: str = "squared_hinge",
-        negatives: str = "teacher",
+        negatives: str = "auto",
         bias: float = 1.0,
         tol: float = 0.1,
         max_iter: int = 100,
@@ -154,7 +156,9 @@ class LinearTree(LinearRanker):
     @classmethod
     def parabel(cls, **params: Any) -> LinearTree:
         """Parabel's setting: three binary trees, leaves of 100 labels, log loss of the squared hinge's power 2."""
-        return cls(**{"arity": 2, "max_leaf": 100, "trees": 3, "hinge_power": 2, **params})
+        return cls(
+            **{"arity": 2, "max_leaf": 100, "trees": 3, "negatives": "teacher", "hinge_power": 2, **params}
+        )
 
     @classmethod
     def xr_linear(cls, **params: Any) -> LinearTree:
@@ -174,9 +178,15 @@ class LinearTree(LinearRanker):
                 "The 'tradeoff' parameter of LinearTree is for trees that it builds; 'tree' must be None then. "
                 f"Got tradeoff={self.tradeoff!r} with {len(given)} given."
             )
-        n_trees = self.trees if given is None else len(given)
-        if n_trees > 1 and "raw" in (self.node_score, self.label_score):
+        if self._n_trees() > 1 and "raw" in (self.node_score, self.label_score):
             raise ParameterError("The scores of several trees are averaged, which raw margins do not allow.")
+
+    def _n_trees(self) -> int:
+        given = self._given_trees()
+        return int(self.trees) if given is None else len(given)
+
+    def _matched(self) -> bool:
+        return self.negatives == "matched" or (self.negatives == "auto" and self._n_trees() > 1)
 
     def _given_trees(self) -> list[LabelTree] | None:
         if self.tree is None:

@@ -87,6 +87,10 @@ class LinearRanker(Searchable):
     ) -> tuple[list[list[LevelPlan]], dict[str, Any]]:
         """The levels of each tree to train, and the attributes to set when they are trained."""
 
+    def _matched(self) -> bool:
+        """Whether classifiers also learn from the rows that the levels above send them by mistake."""
+        return False
+
     # ---- learning
 
     def _settings(self, threads: int) -> SolverSettings:
@@ -102,7 +106,7 @@ class LinearRanker(Searchable):
             beam=beam,
             node_score=node_score,
             power=int(self.hinge_power),
-            matched=getattr(self, "negatives", "teacher") == "matched",
+            matched=self._matched(),
             threads=threads,
         )
 
