@@ -157,6 +157,8 @@ nb::tuple train(nb::list plans, nb::object rows_ptr, In<int32_t> rows, nb::objec
   const auto n_features = static_cast<int64_t>(rank.shape(0));
   const ExamplesArg x(x_indptr, x_indices, x_data, n_features);
   if (x.view.n_rows != n_rows) throw std::invalid_argument("X and the row norms do not fit each other");
+  if (n_internal < 0 || n_internal > n_features)
+    throw std::invalid_argument("the number of features in use is out of range");
   for (int64_t f = 0; f < n_features; ++f)
     if (rank.data()[f] < -1 || rank.data()[f] >= n_internal) throw std::invalid_argument("a feature rank is out of range");
   const CsrArg rows_of_label(rows_ptr, rows, n_rows);

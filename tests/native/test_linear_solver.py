@@ -286,6 +286,8 @@ def test_wrong_options_are_refused(change: dict[str, str], words: str) -> None:
     [
         ("rank", np.full(40, 40, dtype=np.int32)),
         ("rank", np.full(40, -2, dtype=np.int32)),
+        ("n_internal", 2**55),
+        ("n_internal", -1),
         ("rows", None),
         ("norm", np.zeros(3, dtype=np.float32)),
         ("cost", np.zeros(3, dtype=np.float32)),
