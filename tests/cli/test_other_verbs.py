@@ -38,17 +38,36 @@ def test_labels_that_the_model_does_not_know_count_as_missed(run, texts, tmp_pat
     assert told["metrics"]["P@1"] == pytest.approx(0.5, abs=0.06)
 
 
-def test_save_keeps_the_evaluation(run, texts, tmp_path):
+def test_the_evaluation_is_kept(run, texts, tmp_path):
     import shutil
 
+    from longtail.store import update_evaluation
+
     shutil.copytree(texts / "model", tmp_path / "m")
+    update_evaluation(tmp_path / "m", None)
     before = run("predict", texts / "test.jsonl", "-m", tmp_path / "m", "-q").stdout
-    assert "none (longtail evaluate --save keeps one)" in run("inspect", tmp_path / "m").stdout
-    result = run("evaluate", texts / "test.jsonl", "-m", tmp_path / "m", "--save", "--json")
+    run("evaluate", texts / "test.jsonl", "-m", tmp_path / "m", "--no-save", "-q")
+    assert "none (longtail evaluate keeps one)" in run("inspect", tmp_path / "m").stdout
+    result = run("evaluate", texts / "test.jsonl", "-m", tmp_path / "m", "--json")
     kept = json.loads(run("inspect", tmp_path / "m", "--json").stdout)["evaluation"]
     assert kept["metrics"] == json.loads(result.stdout)["metrics"]
+    assert kept["data"] == "test.jsonl"
     assert "nDCG" in run("inspect", tmp_path / "m").stdout
     assert run("predict", texts / "test.jsonl", "-m", tmp_path / "m", "-q").stdout == before
+
+
+def test_an_evaluation_that_cannot_be_kept(run, texts, tmp_path, monkeypatch):
+    import longtail.store
+
+    def refuse(*_):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(longtail.store, "update_evaluation", refuse)
+    result = run("evaluate", texts / "test.jsonl", "-m", texts / "model", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["metrics"]["P@1"] > 0
+    assert "not kept with the model" in run("evaluate", texts / "test.jsonl", "-m", texts / "model").stderr
+    assert run("evaluate", texts / "test.jsonl", "-m", texts / "model", "--save").exit_code != 0
 
 
 @pytest.mark.parametrize("k", ["", "0", "1,x", "1;3", "-1"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
@@ -22,7 +23,12 @@ def evaluate(
     propensity: Annotated[
         str, typer.Option(metavar="A,B", help="Of the measures that weigh rare labels.")
     ] = "0.55,1.5",
-    save: Annotated[bool, typer.Option("--save", help="Write the result into the model's folder.")] = False,
+    save: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option(
+            "--save/--no-save", help="Keep the result in the model's folder (by default, if it can)."
+        ),
+    ] = None,
     threads: Threads = None,
     read: Read = None,
     quiet: Quiet = False,
@@ -33,7 +39,7 @@ def evaluate(
 
     Of a folder with several splits, the test split is used.
     """
-    from .. import metrics, store
+    from .. import metrics
     from .progress_display import duration, number
     from .sources import align, inputs_for, load_data, load_model, parse_ks, with_labels
 
@@ -52,8 +58,8 @@ def evaluate(
         seconds = time.perf_counter() - began
         known = _frequencies(trained, truth.shape[1])
         report = metrics.evaluate(ranking, truth, k=ks, train=known, a=a, b=b, threads=threads)
-    if save:
-        store.update_evaluation(model, report.to_dict())
+    if save is not False:
+        _keep(model, {"data": data.name or str(data), **report.to_dict()}, save is True, screen)
     screen.show(str(report))
     screen.say(
         f"{dataset.n_rows:,} rows ranked in {duration(seconds)}, {number(dataset.n_rows / seconds)} rows/s."
@@ -67,6 +73,19 @@ def evaluate(
         **report.to_dict(),
     }
     screen.give(result)
+
+
+def _keep(model: Path, evaluation: dict[str, Any], insist: bool, screen: Screen) -> None:
+    """Puts the measures into the model's folder. Measuring a model that nobody may write to is no error."""
+    from ..errors import ModelError
+    from ..store import update_evaluation
+
+    try:
+        update_evaluation(model, evaluation)
+    except (ModelError, OSError) as error:
+        if insist:
+            raise
+        screen.say(f"The result is not kept with the model: {error}")
 
 
 def _frequencies(model: Any, n_labels: int) -> tuple[Any, int]:

@@ -120,7 +120,7 @@ def _sizes(sizes: Mapping[str, int]) -> str:
 def _evaluation(stored: Mapping[str, Any] | None) -> str:
     """As ``evaluate`` prints it: a line a measure, a column a place."""
     if not stored:
-        return "  none (longtail evaluate --save keeps one)"
+        return "  none (longtail evaluate keeps one)"
     measures = stored.get("metrics")
     if not isinstance(measures, Mapping):
         return table(_flat(stored))
