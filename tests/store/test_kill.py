@@ -115,6 +115,33 @@ def test_readers_and_writers_at_the_same_time(tmp_path: Path) -> None:
     assert read_folder(path).kind == "Counter"
 
 
+def test_a_folder_that_is_gone_for_a_moment_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another writer moves the old folder aside before the new one takes its place."""
+    from longtail.store import folder
+
+    looks = []
+
+    class Blinking(folder.Directory):
+        def __init__(self, path: Path):
+            looks.append(path)
+            if len(looks) == 1:
+                raise ModelError(f"{path}: there is no such folder.")
+            super().__init__(path)
+
+    path = tmp_path / "model"
+    write_folder(path, kind="Counter", params={"i": 0}, facts={}, arrays={})
+    monkeypatch.setattr(folder, "Directory", Blinking)
+    write_folder(path, kind="Counter", params={"i": 1}, facts={}, arrays={})
+    assert read_folder(path).params == {"i": 1}
+    looks.clear()
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ModelError, match="not overwritten"):
+        write_folder(tmp_path / "file", kind="Counter", params={}, facts={}, arrays={})
+    assert (tmp_path / "file").read_text() == "mine"
+
+
 def test_checkpoint_of_another_training(tmp_path: Path) -> None:
     point = Checkpoint(tmp_path / "c", {"params": {"C": 1.0, "seed": 0}, "data": "abc"})
     point.put("level0", {"x": np.ones(3)})

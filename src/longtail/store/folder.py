@@ -199,6 +199,7 @@ def _resolve(path: str | os.PathLike[str]) -> Path:
 def _refuse_foreign(path: Path) -> None:
     """Nothing but a model folder, or an empty one, is ever replaced."""
     advice = "It is not overwritten: choose another folder, or move it away."
+    unreadable: ModelError | None = None
     for _ in range(_ATTEMPTS):
         if not os.path.lexists(path):
             return
@@ -210,9 +211,13 @@ def _refuse_foreign(path: Path) -> None:
                 if not folder.replaced():  # else another writer put its folder there meanwhile
                     raise ModelError(f"{reason} {advice}")
         except ModelError as error:
-            if not os.path.lexists(path):
-                continue
-            raise error if advice in str(error) else ModelError(f"{error} {advice}") from None
+            if advice in str(error):
+                raise
+            # Another writer may have swapped folders between two looks: believed only if it stays so.
+            unreadable = error
+            time.sleep(0.001)
+    if unreadable is not None:
+        raise ModelError(f"{unreadable} {advice}")
     raise ModelError(f"{path}: other processes keep writing to it.")
 
 
