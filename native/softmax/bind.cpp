@@ -80,19 +80,21 @@ void bind_softmax(nb::module_& m) {
   nb::class_<SoftmaxQuery>(m, "Query")
       .def(
           "__init__",
-          [](SoftmaxQuery* self, const std::string& search, int32_t k, int64_t beam, int64_t budget, float slack,
-             nb::object only_ptr, nb::object only, nb::object exclude_ptr, nb::object exclude, int threads) {
-            if (k < 1 || beam < 1 || budget < 0 || !(slack >= 0.0f)) throw std::invalid_argument("the query is out of bounds");
+          [](SoftmaxQuery* self, const std::string& search, int32_t k, int64_t beam, int64_t max_nodes, int64_t max_ns,
+             float slack, nb::object only_ptr, nb::object only, nb::object exclude_ptr, nb::object exclude, int threads) {
+            if (k < 1 || beam < 1 || max_nodes < 0 || max_ns < 0 || !(slack >= 0.0f))
+              throw std::invalid_argument("the query is out of bounds");
             TreeSearchParams params;
             params.mode = mode_of(search);
             params.k = k;
             params.beam = beam;
-            params.budget = budget;
+            params.max_nodes = max_nodes;
+            params.max_ns = max_ns;
             params.slack = slack;
             new (self) SoftmaxQuery{params, std::move(only_ptr), std::move(only), std::move(exclude_ptr),
                                     std::move(exclude), std::max(threads, 1)};
           },
-          nb::kw_only(), "search"_a, "k"_a, "beam"_a, "budget"_a, "slack"_a, "only_ptr"_a.none() = nb::none(),
+          nb::kw_only(), "search"_a, "k"_a, "beam"_a, "max_nodes"_a, "max_ns"_a, "slack"_a, "only_ptr"_a.none() = nb::none(),
           "only"_a.none() = nb::none(), "exclude_ptr"_a.none() = nb::none(), "exclude"_a.none() = nb::none(),
           "threads"_a = 1);
 

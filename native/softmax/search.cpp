@@ -41,8 +41,12 @@ const std::vector<ScoredLabel>& TreeSearcher::run(const float* hidden, const Tre
   mark(filter);
   if (restricted_ ? filter.n_only > 0 : true) frontier_.push_back({0.0f, 0});
   // A query that names its labels is about those labels: all of them are looked at, however the search goes.
+  const bool limited = params.mode == SearchMode::budget && !restricted_;
+  max_nodes_ = limited ? params.max_nodes : 0;
+  max_ns_ = limited ? params.max_ns : 0;
+  if (max_ns_ > 0) deadline_ = std::chrono::steady_clock::now() + std::chrono::nanoseconds(max_ns_);
   if (params.mode == SearchMode::beam && !restricted_) by_level();
-  else best_first(params.mode == SearchMode::budget && !restricted_ ? params.budget : std::numeric_limits<int64_t>::max());
+  else best_first();
   to_probabilities();
   return found_;
 }
@@ -121,8 +125,15 @@ void TreeSearcher::open(const Open& node, bool into_heap) {
   }
 }
 
-void TreeSearcher::best_first(int64_t budget) {
-  while (!frontier_.empty() && opened_ < budget) {
+/// Whether the query has used up what it may; the root is always opened.
+bool TreeSearcher::spent() const {
+  if (opened_ == 0) return false;
+  if (max_nodes_ > 0 && opened_ >= max_nodes_) return true;
+  return max_ns_ > 0 && std::chrono::steady_clock::now() >= deadline_;
+}
+
+void TreeSearcher::best_first() {
+  while (!frontier_.empty() && !spent()) {
     const Open node = frontier_.front();
     if (out_of_reach(node.score)) break;  // all others are no better
     std::pop_heap(frontier_.begin(), frontier_.end(), opens_later);

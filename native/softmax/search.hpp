@@ -4,10 +4,11 @@
 // bounds all labels under it, and a node that scores below the k-th label found cannot change the result.
 //
 //   exact   best first: the node with the best score is opened next, until the bound says that nothing better is left
-//   budget  the same, and at most so many nodes are opened
+//   budget  the same, until so many nodes are opened, or so much time has passed
 //   beam    level by level, the best so many nodes of each; the bound applies too
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -22,7 +23,8 @@ struct TreeSearchParams {
   SearchMode mode = SearchMode::exact;
   int32_t k = 5;
   int64_t beam = 10;
-  int64_t budget = 0;   // nodes opened at most, mode budget
+  int64_t max_nodes = 0;  // mode budget: nodes opened at most, and time taken; 0: no limit
+  int64_t max_ns = 0;
   float slack = 0.0f;   // a node is opened only if it may hold a label whose score is better by more than this
 };
 
@@ -58,7 +60,8 @@ class TreeSearcher {
     return a.score < b.score || (a.score == b.score && a.decision > b.decision);
   }
   void mark(const LabelFilter& filter);
-  void best_first(int64_t budget);
+  void best_first();
+  bool spent() const;
   void by_level();
   void open(const Open& node, bool into_heap);
   void offer(float score, int32_t label);
@@ -70,6 +73,8 @@ class TreeSearcher {
   const VectorKernels& kernels_;
   TreeSearchParams params_;
   const float* hidden_ = nullptr;
+  int64_t max_nodes_ = 0, max_ns_ = 0;  // of this query; 0: no limit
+  std::chrono::steady_clock::time_point deadline_;
   bool restricted_ = false, excluding_ = false;
   int64_t opened_ = 0;
   std::vector<float> margin_, log_p_;

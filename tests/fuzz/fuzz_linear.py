@@ -141,10 +141,10 @@ def change_json(rng: random.Random, value: Any) -> Any:
 class Folders:
     """Small models as folders, to be damaged one after the other."""
 
-    def __init__(self, base: Path):
+    def __init__(self, base: Path, models: list[Any]):
         self.base = base
         self.good: list[dict[str, Any]] = []
-        self.models = small_models()
+        self.models = models
         for i, model in enumerate(self.models):
             model.save(base / f"good{i}")
             folder = store.read_folder(base / f"good{i}")
@@ -156,6 +156,7 @@ class Folders:
                     "arrays": dict(folder.arrays),
                 }
             )
+        self.kinds = [*sorted({type(model).__name__ for model in models}), "Model", "checkpoint"]
         self.x, _ = problem(np.random.default_rng(5), 4)
         self.texts = ["w1 w2 w3", "", "w9 unknown w9"]
 
@@ -172,7 +173,7 @@ class Folders:
             elif roll < 0.95:
                 parts["facts"] = change_json(rng, parts["facts"])
             elif roll < 0.97:
-                parts["kind"] = rng.choice(["LinearTree", "OneVsRest", "Model", "checkpoint"])
+                parts["kind"] = rng.choice(self.kinds)
             else:
                 parts["arrays"].pop(rng.choice(sorted(parts["arrays"])))
         if not isinstance(parts["params"], dict) or not isinstance(parts["facts"], dict):
@@ -415,7 +416,7 @@ def run(n: int, seed: int) -> Counter[str]:
     with tempfile.TemporaryDirectory(prefix="fuzz-linear-", dir=where) as base, warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UserWarning)
-        folders = Folders(Path(base))
+        folders = Folders(Path(base), small_models())
         for i in itertools.islice(itertools.count(), n):
             rng = random.Random(f"{seed}/{i}")
             try:

@@ -188,7 +188,16 @@ def predictor(problem: Problem, kind: str = "f32") -> tuple[Any, Vectors, Vector
 
 
 def ask(native: Any, x: Any, **options: Any) -> tuple[Any, Any, Any]:
-    given = {"search": "exact", "k": 5, "beam": 10, "budget": 0, "slack": 0.0, "threads": 2, **options}
+    given = {
+        "search": "exact",
+        "k": 5,
+        "beam": 10,
+        "max_nodes": 0,
+        "max_ns": 0,
+        "slack": 0.0,
+        "threads": 2,
+        **options,
+    }
     return native.predict(x.indptr, x.indices, x.data, _native.softmax.Query(**given))
 
 
@@ -247,7 +256,7 @@ def test_searches_keep_what_they_promise() -> None:
     assert (beam[2] <= 3 * 11).all()
     assert (beam[1][:, 0] <= exact[1][:, 0]).all()
     for budget in (1, 10, 40, 1000):
-        labels, scores, opened = ask(native, x, search="budget", budget=budget)
+        labels, scores, opened = ask(native, x, search="budget", max_nodes=budget)
         assert (opened <= budget).all()
         assert (np.where(labels >= 0, scores, 0) <= exact[1]).all()
     assert np.array_equal(labels, exact[0])  # budget enough

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 import longtail as lt
 from longtail.softmax.decisions import decisions_of
+from longtail.softmax.vectors import Vectors
 
 TEXTS = ["red fox", "red dog", "lazy dog", "lazy cat", "blue bird", "red bird"] * 6
 LABELS = [["fox"], ["dog"], ["dog"], ["cat"], ["bird"], ["bird", "fox"]] * 6
@@ -157,6 +158,22 @@ def test_stored_small() -> None:
         assert same.predict(TEXTS).scores.tobytes() == small.predict(TEXTS).scores.tobytes()
 
 
+def test_vectors_that_are_no_finite_numbers_are_refused(tmp_path: Path) -> None:
+    for kind in ("f32", "f16", "int8"):
+        model = fitted(weights=kind)
+        rows = model._outputs.data if model._outputs.scale is None else model._outputs.scale
+        rows.reshape(-1)[0] = 0x7C00 if kind == "f16" else np.inf
+        model.save(tmp_path / kind)
+        with pytest.raises(lt.ModelError, match="the output vectors have values that are no finite numbers"):
+            lt.load(tmp_path / kind)
+
+
+def test_tiny_vectors_become_zeros() -> None:
+    rows = np.array([[1e-45] * 16, [1.0] * 16, [0.0] * 16], np.float32)
+    stored = Vectors.stored(rows, "int8")
+    assert np.array_equal(stored.rows(), np.where(rows == 1, np.float32(1), 0))
+
+
 def test_searches() -> None:
     model = fitted()
     exact = model.predict(TEXTS, k=2)
@@ -165,10 +182,23 @@ def test_searches() -> None:
     assert np.array_equal(model.predict(TEXTS, k=2, search="budget", budget=100).labels, exact.labels)
     model.predict(TEXTS, k=2, budget=1)
     assert (model.search_stats_["nodes_opened"] == 1).all()
+    assert np.array_equal(model.predict(TEXTS, k=2, time_budget=1e9).labels, exact.labels)
+    model.predict(TEXTS, k=2, search="budget", budget=2, time_budget=1e9)
+    assert model.search_stats_["nodes_opened"].max() == 2
+    model.predict(
+        TEXTS, k=N_LABELS, time_budget=1e-3
+    )  # over before it begins: the root is opened all the same
+    assert (model.search_stats_["nodes_opened"] >= 1).all()
+    assert model.search_stats_["nodes_opened"].sum() < len(TEXTS) * (N_LABELS - 1)
     for options, words in (
         ({"search": "exact", "beam": 3}, "'beam' parameter of predict belongs to search='beam', not 'exact'"),
         ({"search": "beam", "budget": 3}, "'budget' parameter of predict belongs to search='budget'"),
         ({"search": "budget"}, "needs the 'budget' parameter"),
+        (
+            {"search": "exact", "time_budget": 3},
+            "'time_budget' parameter of predict belongs to search='budget'",
+        ),
+        ({"time_budget": 0}, "'time_budget' parameter of predict"),
         ({"search": "widest"}, "one of 'exact', 'beam', 'budget'"),
         ({"slack": -1}, "'slack' parameter of predict"),
     ):

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from .. import _native
-from ..arrays import CSR, Features, as_features, is_sparse
+from ..arrays import CSR, Features, as_features
 from ..errors import DataError, ModelError, ParameterError
 from ..explanation import Explanation
-from ..inputs import as_label_lists, as_labels, as_texts
+from ..inputs import as_labels, as_texts
 from ..memory import MemoryWarning
-from ..model import Arrays, Model, VectorizerCheck
+from ..model import Arrays, VectorizerCheck
 from ..params import Check, Choice, Flag, Instance, Int, Nullable, Real, check
 from ..progress import message, phase
 from ..text.bags import BAG_CONSTRAINTS, WordBags
@@ -24,30 +23,20 @@ from ..threads import resolve_threads
 from ..trees import LabelTree
 from .decisions import Decisions, decisions_of
 from .explaining import explain_path
+from .searchable import Searchable, as_sparse
 from .training import SgdSettings, SoftmaxMemory, start_vectors, train
 from .tree_choice import label_tree
 from .vectors import Vectors, read_vectors
 
 if TYPE_CHECKING:
-    from ..ranking import Ranking
     from ..text import TextVectorizer
 
 __all__ = ["HierarchicalSoftmax"]
 
-ROWS_WITHOUT_THREADS = 64  # as in native/softmax/predictor.cpp
-BEAM = 10
 _BAG_PARAMS = ("word_ngrams", "min_count", "buckets", "subwords", "split", "lowercase")
-_PREDICT_CONSTRAINTS: dict[str, Check] = {
-    "k": Int(1),
-    "beam": Nullable(Int(1)),
-    "search": Nullable(Choice("exact", "beam", "budget")),
-    "budget": Nullable(Int(1)),
-    "slack": Real(0),
-    "threads": Nullable(Int(1, 4096)),
-}
 
 
-class HierarchicalSoftmax(Model):
+class HierarchicalSoftmax(Searchable):
     """Averages embeddings of the words and n-grams of a text, and walks from that average down a label tree: at every
     node a logistic says how likely each side is. With a Huffman tree this is fastText's classifier with its
     hierarchical softmax.
@@ -99,10 +88,7 @@ class HierarchicalSoftmax(Model):
         "threads": Nullable(Int(1, 4096)),
     }
 
-    trees_: list[LabelTree]
-    search_stats_: dict[str, npt.NDArray[np.int32]]
     training_stats_: dict[str, Any]
-    weights_: str
 
     def __init__(
         self,
@@ -159,7 +145,7 @@ class HierarchicalSoftmax(Model):
     def _fit(
         self, x: Features, y: CSR, sample_weight: npt.NDArray[np.float32] | None, checkpoint: Any
     ) -> None:
-        x = _as_sparse(x)
+        x = as_sparse(x)
         settings = self._settings()
         point = None if checkpoint is None else self._open_checkpoint(checkpoint, x, y, sample_weight)
         tree = self._tree(x, y)
@@ -242,91 +228,10 @@ class HierarchicalSoftmax(Model):
         """How much memory ``fit`` is expected to need beyond X and Y, without training."""
         self._check_params()
         texts = as_texts(X)
-        x = _as_sparse(as_features(X) if texts is None else self._vectorize(texts)[1])
+        x = as_sparse(as_features(X) if texts is None else self._vectorize(texts)[1])
         y, _ = as_labels(Y, x.shape[0])
         tree = self._tree(x, y)
         return self._memory(x, y, tree, decisions_of(tree))
-
-    def _take(self, tree: LabelTree, decisions: Decisions, inputs: Vectors, outputs: Vectors) -> None:
-        self._predictor = _native.softmax.Predictor(
-            child_ptr=decisions.child_ptr,
-            child=decisions.child,
-            n_labels=tree.n_labels,
-            input=inputs.data,
-            input_scale=inputs.scale,
-            output=outputs.data,
-            output_scale=outputs.scale,
-            type=inputs.kind,
-        )
-        self.trees_ = [tree]
-        self._decisions, self._inputs, self._outputs = decisions, inputs, outputs
-        self.weights_ = inputs.kind
-
-    # ---- ranking
-
-    def predict(
-        self,
-        X: Any,
-        k: int = 5,
-        *,
-        beam: int | None = None,
-        search: str | None = None,
-        budget: int | None = None,
-        slack: float = 0.0,
-        only: Any = None,
-        exclude: Any = None,
-        threads: int | None = None,
-    ) -> Ranking:
-        """Ranks the labels for each row of X by their probabilities.
-
-        Args:
-            X: texts if the model was trained on texts, else features; one string or one row is fine.
-            k: how many labels; capped at the number of labels there are.
-            beam: tree nodes kept per level; asks for search="beam".
-            search: "exact" (the default): the best node is opened first, until none can hold one of the k best labels,
-                so the result is that of scoring all labels; "budget": the same, and at most ``budget`` nodes are
-                opened; "beam": level by level, the best nodes of each.
-            budget: how many nodes a row may take; it may then have fewer than k labels.
-            slack: stop earlier: a label that is missed for this is at most exp(slack) times as probable as the last one
-                in the list.
-            only: labels that may be returned: a list of names or ids for all rows, a list of such lists, or a sparse
-                matrix with a row per query. All of them are scored, whatever the search.
-            exclude: labels that may not be returned, in the same forms.
-            threads: None for the model's own setting.
-
-        Returns:
-            A ``Ranking``; ``search_stats_["nodes_opened"]`` says how many tree nodes each row took.
-        """
-        self._check_fitted()
-        given = {"k": k, "beam": beam, "search": search, "budget": budget, "slack": slack, "threads": threads}
-        check("predict", _PREDICT_CONSTRAINTS, given)
-        check(type(self).__name__, self._constraints, {"threads": self.threads})
-        mode = _mode(search, beam, budget)
-        x = _as_sparse(self._features(X))
-        n_rows = x.shape[0]
-        only_ptr, only_ids = as_label_lists(only, "only", n_rows, self.n_labels_, self.labels_)
-        exclude_ptr, exclude_ids = as_label_lists(exclude, "exclude", n_rows, self.n_labels_, self.labels_)
-        query = _native.softmax.Query(
-            search=mode,
-            k=min(int(k), self.n_labels_),
-            beam=int(beam or BEAM),
-            budget=int(budget or 0),
-            slack=float(slack),
-            only_ptr=only_ptr,
-            only=only_ids,
-            exclude_ptr=exclude_ptr,
-            exclude=exclude_ids,
-            threads=1 if n_rows <= ROWS_WITHOUT_THREADS else resolve_threads(threads or self.threads),
-        )
-        labels, scores, opened = self._predictor.predict(x.indptr, x.indices, x.data, query)
-        self.search_stats_ = {"nodes_opened": opened}
-        return self._ranking(labels, scores)
-
-    def embed(self, X: Any) -> npt.NDArray[np.float32]:
-        """The average embedding of each row of X: (rows, dim)."""
-        x = _as_sparse(self._features(X))
-        hidden = self._predictor.hidden(x.indptr, x.indices, x.data, resolve_threads(self.threads))
-        return np.ascontiguousarray(hidden[:, : int(self.dim)])
 
     # ---- looking inside
 
@@ -338,7 +243,7 @@ class HierarchicalSoftmax(Model):
             label: a name or an id.
             top: how many words, n-grams or features to name per step.
         """
-        row = _as_sparse(self._features(x))
+        row = as_sparse(self._features(x))
         if row.shape[0] != 1:
             raise DataError(f"explain takes one row. Got {row.shape[0]}.")
         check("explain", {"top": Int(1)}, {"top": top})
@@ -429,8 +334,8 @@ class HierarchicalSoftmax(Model):
             raise ModelError("the training statistics are missing.")
         decisions = decisions_of(tree)
         kind, dim = facts["weights"], int(self.dim)
-        inputs = Vectors.from_arrays(arrays, "input", kind, self.n_features_in_, dim)
-        outputs = Vectors.from_arrays(arrays, "output", kind, decisions.n_vectors, dim)
+        inputs = Vectors.from_arrays(arrays, "input", kind, self.n_features_in_, dim, verify=verify)
+        outputs = Vectors.from_arrays(arrays, "output", kind, decisions.n_vectors, dim, verify=verify)
         self.training_stats_ = stats
         self._take(tree, decisions, inputs, outputs)
 
@@ -439,24 +344,3 @@ def _tree_from(arrays: Mapping[str, Any]) -> LabelTree:
     parts = {name: arrays[f"tree.{name}"] for name in ("parent", "leaf_of")}
     meta = {"n_nodes": len(parts["parent"]), "n_labels": len(parts["leaf_of"])}
     return LabelTree.from_state(meta, parts)
-
-
-def _as_sparse(x: Features) -> CSR:
-    if is_sparse(x):
-        return x
-    from scipy.sparse import csr_matrix
-
-    return csr_matrix(x)
-
-
-def _mode(search: str | None, beam: int | None, budget: int | None) -> str:
-    """The search that is meant; an error where parameters contradict each other."""
-    mode = search or ("beam" if beam is not None else "budget" if budget is not None else "exact")
-    for name, value, owner in (("beam", beam, "beam"), ("budget", budget, "budget")):
-        if value is not None and mode != owner:
-            raise ParameterError(
-                f"The '{name}' parameter of predict belongs to search='{owner}', not '{mode}'."
-            )
-    if mode == "budget" and budget is None:
-        raise ParameterError("search='budget' needs the 'budget' parameter: how many nodes a row may take.")
-    return mode

@@ -18,7 +18,7 @@ from ..memory import free_memory, human_bytes
 from ..progress import phase
 from ..text.batches import moved
 from .decisions import Decisions
-from .vectors import padded
+from .vectors import is_finite, padded
 
 __all__ = ["SgdSettings", "SoftmaxMemory", "Trained", "start_vectors", "train"]
 
@@ -123,6 +123,8 @@ def train(
             point.put(_STEP, vectors, {"losses": trained.losses})
             since = time.monotonic()
             cost = since - began
+    if not (is_finite(trained.input) and is_finite(trained.output)):
+        raise _too_fast(settings, total - 1, "the vectors were")
     return trained
 
 
@@ -155,8 +157,12 @@ def _epoch(
         report=report,
     )
     if not math.isfinite(loss):
-        raise ParameterError(
-            f"The 'lr' parameter of HierarchicalSoftmax is too large for these data: in epoch {epoch + 1} the loss "
-            f"was no longer finite. Got {settings.rate!r}; try a tenth of it."
-        )
+        raise _too_fast(settings, epoch, "the loss was")
     return float(loss / max(steps, 1))
+
+
+def _too_fast(settings: SgdSettings, epoch: int, what: str) -> ParameterError:
+    return ParameterError(
+        f"The 'lr' parameter of HierarchicalSoftmax is too large for these data: in epoch {epoch + 1} {what} no longer "
+        f"finite. Got {settings.rate!r}; try a tenth of it."
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from ..errors import DataError, ModelError
 
-__all__ = ["LANES", "Vectors", "read_vectors"]
+__all__ = ["LANES", "Vectors", "is_finite", "padded", "read_vectors"]
 
 LANES = 16
 _ROWS_AT_ONCE = 1 << 16
+_HALF_EXPONENT = np.uint16(0x7C00)  # all ones: no finite number
 _DTYPES = {"f32": np.float32, "f16": np.uint16, "int8": np.int8}
 
 
@@ -46,8 +47,9 @@ class Vectors:
                 # What is too large becomes the largest half, so that vectors stay finite.
                 out[part] = np.clip(rows[part], -65504, 65504).astype(np.float16).view(np.uint16)
                 continue
-            largest = np.abs(rows[part]).max(axis=1)
-            scale[part] = np.where(largest > 0, largest / np.float32(127), np.float32(1))
+            largest = np.abs(rows[part]).max(axis=1) / np.float32(127)
+            # What is too small to be divided by becomes zero.
+            scale[part] = np.where(largest >= np.finfo(np.float32).tiny, largest, np.float32(1))
             out[part] = np.rint(rows[part] / scale[part, None])
         return cls(out, scale, kind)
 
@@ -74,9 +76,16 @@ class Vectors:
 
     @classmethod
     def from_arrays(
-        cls, arrays: Mapping[str, npt.NDArray[Any]], name: str, kind: Any, n_rows: int, dim: int
+        cls,
+        arrays: Mapping[str, npt.NDArray[Any]],
+        name: str,
+        kind: Any,
+        n_rows: int,
+        dim: int,
+        *,
+        verify: bool = True,
     ) -> Vectors:
-        """The inverse; ModelError if the arrays do not fit."""
+        """The inverse; ModelError if the arrays do not fit. With ``verify`` all numbers are looked at."""
         if kind not in _DTYPES:
             raise ModelError(f"the kind of the {name} vectors is not known.")
         data = arrays[name]
@@ -85,7 +94,27 @@ class Vectors:
         scale = arrays[f"{name}.scale"] if kind == "int8" else None
         if scale is not None and (scale.dtype != np.float32 or scale.shape != (n_rows,)):
             raise ModelError(f"the scales of the {name} vectors do not fit them.")
-        return cls(data, scale, kind)
+        vectors = cls(data, scale, kind)
+        if verify and not vectors._is_finite():
+            raise ModelError(f"the {name} vectors have values that are no finite numbers.")
+        return vectors
+
+    def _is_finite(self) -> bool:
+        if self.scale is not None:
+            # Times the largest whole number, too.
+            return bool((np.abs(self.scale) <= np.finfo(np.float32).max / 128).all())
+        if self.kind == "f16":
+            return not any(((part & _HALF_EXPONENT) == _HALF_EXPONENT).any() for part in _parts(self.data))
+        return is_finite(self.data)
+
+
+def is_finite(rows: npt.NDArray[np.float32]) -> bool:
+    """Whether all of the numbers are, a part at a time."""
+    return all(np.isfinite(part).all() for part in _parts(rows))
+
+
+def _parts(rows: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    return (rows[begin : begin + _ROWS_AT_ONCE] for begin in range(0, len(rows), _ROWS_AT_ONCE))
 
 
 def padded(dim: int) -> int:
