@@ -1,4 +1,4 @@
-"""Lets the contract classes import what they share (contract.py), and keeps their many folders off the disk."""
+"""Lets the contract classes import what they share (contract.py and beside it), and keeps their many folders off the disk."""
 
 import os
 import sys
@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+# So that a failing assert there shows its values, as in any test.
+pytest.register_assert_rewrite(
+    "problems", *(file.stem for file in Path(__file__).parent.glob("contract*.py"))
+)
 
 
 @pytest.fixture

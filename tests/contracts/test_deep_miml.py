@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract import Contract, matrix_problem, same, same_model, text_problem
+from contract import Contract
+from problems import matrix_problem, same, same_model, text_problem
 
 import longtail as lt
 

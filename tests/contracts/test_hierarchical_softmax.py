@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from contract import Contract, matrix_problem, same_model
+from contract import Contract
+from problems import matrix_problem, same_model
 
 import longtail as lt
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract import Contract, matrix_problem, same
+from contract import Contract
+from problems import matrix_problem, same
 
 import longtail as lt
 from longtail.labels import frequencies, head_frequencies, pifa

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from contract import matrix_problem, same
+from problems import matrix_problem, same
 
 import longtail as lt
 
