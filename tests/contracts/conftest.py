@@ -1,4 +1,4 @@
-"""Lets the contract classes import what they share (contract.py and beside it), and keeps their many folders off the disk."""
+"""Lets the contract classes import what stands beside them, and keeps their many folders off the disk."""
 
 import os
 import sys
