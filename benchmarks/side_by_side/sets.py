@@ -68,7 +68,9 @@ def _convert(source: Path, folder: Path) -> None:
             (folder / f"{split}.txt").write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
     most = MOST_TEST_ROWS
     for name, matrix in zip(NAMES, (x, train.Y, x_test[:most], test.Y[:most]), strict=True):
-        sp.save_npz(folder / f"{name}.npz", sp.csr_matrix(matrix).astype(np.float32), compressed=False)
+        kept = sp.csr_matrix(matrix).astype(np.float32)
+        kept.sort_indices()  # PECOS asks for it
+        sp.save_npz(folder / f"{name}.npz", kept, compressed=False)
 
 
 def _unit_rows(x: Any) -> sp.csr_matrix:

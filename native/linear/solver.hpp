@@ -39,11 +39,18 @@ struct SolverParams {
   const std::atomic<bool>* stop = nullptr;  // once true, the weights are of no use to anybody: return early
 };
 
+/// Memory for the lanes that are still at work once they are few.
+struct NarrowRoom {
+  float* weights = nullptr;      // [(n_features + 1) * 8]
+  float* dual = nullptr;         // [n_rows * 8]
+  uint16_t* positive = nullptr;  // [n_rows]
+};
+
 /// min_w ½‖w‖² + Σ_i cost_i · loss(y_i · w·x_i) for each lane of `lanes`.
 /// IN rows, positive[n_rows] (bit j: the row is positive for lane j). OUT weights[(n_features + 1) * 16], the last row
 /// being the weights of the bias feature; dual[n_rows * 16]: y·α of each row. Gives the number of passes over the rows.
 LT_DECLARE(int solve_block(const NodeRows& rows, const uint16_t* positive, uint32_t lanes, const SolverParams& params,
-                           uint64_t seed, float* weights, float* dual))
+                           uint64_t seed, float* weights, float* dual, const NarrowRoom& room))
 
 /// Keeps the weights whose size is above the threshold, features in the order of `order`. IN weights and dual as
 /// solve_block leaves them. OUT masks[n]: which lanes are kept; values: what is kept, feature by feature, lanes rising.

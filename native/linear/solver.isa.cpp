@@ -1,5 +1,6 @@
 // See solver.hpp. Weights are laid out [feature][16 labels]: one cache line a feature, one pass over the rows for all
-// sixteen labels. Lanes that have converged are masked out.
+// sixteen labels. Lanes that have converged are masked out; once half of them or more are, or if there never were more than
+// eight, those at work are repacked into eight or four lanes. A lane's arithmetic is the same in every width.
 #include "linear/solver.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "core/isa_begin.hpp"
 #include "core/simd16.hpp"
+#include "core/simd_narrow.hpp"
 
 namespace longtail {
 namespace LT_ISA {
@@ -36,31 +38,35 @@ inline Row row_at(const NodeRows& rows, int64_t i) {
   return {rows.index.data() + begin, rows.value.data() + begin, rows.row_ptr[i + 1] - begin};
 }
 
-template <bool dense>
+template <class V, bool dense>
 inline const float* weights_of(const float* weights, const Row& row, int64_t p) {
-  return weights + 16 * static_cast<size_t>(dense ? p : row.index[p]);
+  return weights + kWidth<V> * static_cast<size_t>(dense ? p : row.index[p]);
 }
 
 // Four sums side by side hide the latency of addition; their order is part of the result.
-template <bool dense>
-inline F16x dot(const float* weights, const Row& row, F16x start) {
-  F16x a = start, b = fill(0.0f), c = fill(0.0f), d = fill(0.0f);
+template <class V, bool dense>
+inline V dot(const float* weights, const Row& row, V start) {
+  const V zero = fill_lanes<V>(0.0f);
+  V a = start, b = zero, c = zero, d = zero;
+  const auto product = [&](int64_t p) {
+    return load_lanes<V>(weights_of<V, dense>(weights, row, p)) * fill_lanes<V>(row.value[p]);
+  };
   int64_t p = 0;
   for (; p + 4 <= row.n; p += 4) {
-    a = a + load(weights_of<dense>(weights, row, p)) * fill(row.value[p]);
-    b = b + load(weights_of<dense>(weights, row, p + 1)) * fill(row.value[p + 1]);
-    c = c + load(weights_of<dense>(weights, row, p + 2)) * fill(row.value[p + 2]);
-    d = d + load(weights_of<dense>(weights, row, p + 3)) * fill(row.value[p + 3]);
+    a = a + product(p);
+    b = b + product(p + 1);
+    c = c + product(p + 2);
+    d = d + product(p + 3);
   }
-  for (; p < row.n; ++p) a = a + load(weights_of<dense>(weights, row, p)) * fill(row.value[p]);
+  for (; p < row.n; ++p) a = a + product(p);
   return (a + b) + (c + d);
 }
 
-template <bool dense>
-inline void add_row(float* weights, const Row& row, F16x step) {
+template <class V, bool dense>
+inline void add_row(float* weights, const Row& row, V step) {
   for (int64_t p = 0; p < row.n; ++p) {
-    float* w = weights + 16 * static_cast<size_t>(dense ? p : row.index[p]);
-    store(w, load(w) + step * fill(row.value[p]));
+    float* w = weights + kWidth<V> * static_cast<size_t>(dense ? p : row.index[p]);
+    store(w, load_lanes<V>(w) + step * fill_lanes<V>(row.value[p]));
   }
 }
 
@@ -69,13 +75,13 @@ inline void add_row(float* weights, const Row& row, F16x step) {
 constexpr int64_t kAhead = 4;
 constexpr int64_t kFetchedEntries = 64;
 
-template <bool dense>
+template <class V, bool dense>
 inline void fetch_row(const NodeRows& rows, int64_t i, const float* weights, const float* dual) {
-  prefetch(dual + 16 * i);
+  prefetch(dual + kWidth<V> * i);
   if (dense) return;
   const int64_t begin = rows.row_ptr[i];
   const int64_t end = std::min(rows.row_ptr[i + 1], begin + kFetchedEntries);
-  for (int64_t p = begin; p < end; ++p) prefetch(weights + 16 * static_cast<size_t>(rows.index[p]));
+  for (int64_t p = begin; p < end; ++p) prefetch(weights + kWidth<V> * static_cast<size_t>(rows.index[p]));
 }
 
 /// Sums over rows of one kind, lane by lane: what the best common α depends on.
@@ -102,7 +108,7 @@ void start_evenly(const NodeRows& rows, const uint16_t* positive, float bias, fl
     pos.square = pos.square + own_if;
     neg.cost = neg.cost + (cost - cost_if);
     neg.square = neg.square + (own - own_if);
-    if (positive[i] != 0) add_row<dense>(weights, row_at<dense>(rows, i), cost_if);
+    if (positive[i] != 0) add_row<F16x, dense>(weights, row_at<dense>(rows, i), cost_if);
   }
   store(bias_weights, pos.cost * fill(bias));
   F16x across = zero;
@@ -137,27 +143,35 @@ void start_evenly(const NodeRows& rows, const uint16_t* positive, float bias, fl
 }
 
 /// One row of the squared hinge's dual: 0 ≤ α, gradient y·w·x - 1 + α/(2c).
+template <class V>
 struct SquaredHinge {
+  using Vector = V;
+  template <class W>
+  using Of = SquaredHinge<W>;  // the same in another width
+  static constexpr bool kNarrows = true;
+
   template <bool dense>
   static void start(const NodeRows& rows, const uint16_t* positive, float bias, float* weights, float* dual) {
     start_evenly<dense>(rows, positive, bias, weights, dual);
   }
 
-  F16x lowest = fill(std::numeric_limits<float>::infinity());
-  F16x highest = fill(-std::numeric_limits<float>::infinity());
-  Mask unfinished(float tol) const { return greater(highest - lowest, fill(tol)); }
+  static V all(float x) { return fill_lanes<V>(x); }
+
+  V lowest = all(std::numeric_limits<float>::infinity());
+  V highest = all(-std::numeric_limits<float>::infinity());
+  Mask unfinished(float tol) const { return greater(highest - lowest, all(tol)); }
 
   /// `margin` is without what the row's own features add.
-  inline F16x step(F16x margin, F16x sign, F16x& alpha, float cost, float square_norm, float own, Mask active) {
+  inline V step(V margin, V sign, V& alpha, float cost, float square_norm, float own, Mask active) {
     const float diagonal = 0.5f / cost;
-    const F16x zero = fill(0.0f);
-    const F16x gradient = (sign * margin - fill(1.0f)) + alpha * fill(diagonal + own);
+    const V zero = all(0.0f);
+    const V gradient = (sign * margin - all(1.0f)) + alpha * all(diagonal + own);
     const Mask at_bound = ~greater(alpha, zero) & kAllLanes;
-    const F16x projected = blend(at_bound, gradient, min(gradient, zero));
+    const V projected = blend(at_bound, gradient, min(gradient, zero));
     lowest = min(lowest, projected);
     highest = max(highest, projected);
-    const F16x next = max(alpha - gradient * fill(1.0f / (square_norm + diagonal)), zero);
-    const F16x change = keep(active, next - alpha);
+    const V next = max(alpha - gradient * all(1.0f / (square_norm + diagonal)), zero);
+    const V change = keep(active, next - alpha);
     alpha = alpha + change;
     return change * sign;
   }
@@ -168,6 +182,9 @@ struct SquaredHinge {
 /// One row of the logistic loss's dual: 0 < α < c. It is kept as u with α = c·sigmoid(u), in which the gradient is
 /// u + y·w·x, and the one-dimensional problem has a root that a few guarded Newton steps find.
 struct Logistic {
+  using Vector = F16x;
+  static constexpr bool kNarrows = false;  // its time goes into exponentials, and few ask for it
+
   static F16x start() { return fill(-20.0f); }
   template <bool>
   static void start(const NodeRows& rows, const uint16_t*, float, float* weights, float* dual) {
@@ -222,49 +239,119 @@ struct Logistic {
   }
 };
 
-template <class LossStep, bool dense>
-int solve(const NodeRows& rows, const uint16_t* positive, Mask lanes, const SolverParams& params, uint64_t seed,
-          float* weights, float* dual) {
-  float* bias_weights = weights + 16 * static_cast<size_t>(rows.n_features);
-  LossStep::template start<dense>(rows, positive, params.bias, weights, dual);
+/// Runs of rows in the order of a pass.
+class RunOrder {
+ public:
+  RunOrder(int64_t n_rows, uint64_t seed) : random_(seed), runs_(static_cast<size_t>((n_rows + kRun - 1) / kRun)) {
+    for (size_t r = 0; r < runs_.size(); ++r) runs_[r] = static_cast<int64_t>(r);
+  }
+  void shuffle() { random_.shuffle(runs_.data(), size()); }
+  int64_t size() const { return static_cast<int64_t>(runs_.size()); }
+  int64_t first_row(int64_t r) const { return runs_[static_cast<size_t>(r)] * kRun; }
 
-  const int64_t n_runs = (rows.n_rows + kRun - 1) / kRun;
-  std::vector<int64_t> runs(static_cast<size_t>(n_runs));
-  for (int64_t r = 0; r < n_runs; ++r) runs[static_cast<size_t>(r)] = r;
-  Random random(seed);
-  const F16x bias = fill(params.bias);
-  Mask active = lanes;
+ private:
+  Random random_;
+  std::vector<int64_t> runs_;
+};
+
+/// Where a block stands.
+struct Progress {
+  RunOrder order;
   int pass = 0;
-  while (pass < params.max_iter && active != 0) {
-    ++pass;
-    random.shuffle(runs.data(), n_runs);
+  Mask active;  // lanes at work
+};
+
+/// Passes over the rows until no more than `few` lanes are at work.
+template <class LossStep, bool dense>
+void descend(const NodeRows& rows, const uint16_t* positive, const SolverParams& params, int few, Progress& now,
+             float* weights, float* dual) {
+  using V = typename LossStep::Vector;
+  constexpr int width = kWidth<V>;
+  float* bias_weights = weights + width * static_cast<size_t>(rows.n_features);
+  const V bias = fill_lanes<V>(params.bias), zero = fill_lanes<V>(0.0f), one = fill_lanes<V>(1.0f);
+  const V minus_one = fill_lanes<V>(-1.0f);
+  RunOrder& order = now.order;
+  while (now.pass < params.max_iter && count_bits(now.active) > few) {
+    ++now.pass;
+    order.shuffle();
     LossStep loss;
-    for (int64_t r = 0; r < n_runs; ++r) {
-      if (r % kRunsPerLook == 0 && params.stop != nullptr && *params.stop) return pass;
-      const int64_t begin = runs[static_cast<size_t>(r)] * kRun;
+    for (int64_t r = 0; r < order.size(); ++r) {
+      if (r % kRunsPerLook == 0 && params.stop != nullptr && *params.stop) {
+        now.active = 0;
+        return;
+      }
+      const int64_t begin = order.first_row(r);
       const int64_t end = std::min(begin + kRun, rows.n_rows);
-      const int64_t following = r + 1 < n_runs ? runs[static_cast<size_t>(r + 1)] * kRun : begin;
+      const int64_t following = r + 1 < order.size() ? order.first_row(r + 1) : begin;
       for (int64_t i = begin; i < end; ++i) {
         const int64_t ahead = i + kAhead < end ? i + kAhead : std::min(following + (i + kAhead - end), rows.n_rows - 1);
-        fetch_row<dense>(rows, ahead, weights, dual);
+        fetch_row<V, dense>(rows, ahead, weights, dual);
         const Row row = row_at<dense>(rows, i);
-        const F16x margin = dot<dense>(weights, row, load(bias_weights) * bias);
-        const F16x sign = blend(positive[i], fill(-1.0f), fill(1.0f));
-        F16x alpha = load(dual + 16 * i);
-        const F16x step = loss.step(margin, sign, alpha, rows.cost[i], rows.square_norm[i], rows.own[i], active);
-        if (greater(abs(step), fill(0.0f)) == 0) continue;
-        store(dual + 16 * i, alpha);
-        add_row<dense>(weights, row, step);
-        store(bias_weights, load(bias_weights) + step * bias);
+        const V margin = dot<V, dense>(weights, row, load_lanes<V>(bias_weights) * bias);
+        const V sign = blend(positive[i], minus_one, one);
+        V alpha = load_lanes<V>(dual + width * i);
+        const V step = loss.step(margin, sign, alpha, rows.cost[i], rows.square_norm[i], rows.own[i], now.active);
+        if (greater(abs(step), zero) == 0) continue;
+        store(dual + width * i, alpha);
+        add_row<V, dense>(weights, row, step);
+        store(bias_weights, load_lanes<V>(bias_weights) + step * bias);
       }
     }
-    active &= loss.unfinished(params.tol);
+    now.active &= loss.unfinished(params.tol);
+  }
+}
+
+/// The same for the lanes at work alone, repacked. IN/OUT weights, dual: all sixteen lanes.
+template <class LossStep, bool dense>
+void descend_narrow(const NodeRows& rows, const uint16_t* positive, const SolverParams& params, int few, Progress& now,
+                    float* weights, float* dual, const NarrowRoom& room) {
+  constexpr int width = kWidth<typename LossStep::Vector>;
+  int from[width], n = 0;
+  for (Mask rest = now.active; rest != 0; rest &= rest - 1) from[n++] = lowest_bit(rest);
+  const auto pack = [&](const float* wide, float* narrow, int64_t count) {
+    std::fill(narrow, narrow + width * count, 0.0f);
+    for (int64_t i = 0; i < count; ++i)
+      for (int lane = 0; lane < n; ++lane) narrow[width * i + lane] = wide[16 * i + from[lane]];
+  };
+  const auto unpack = [&](const float* narrow, float* wide, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      for (int lane = 0; lane < n; ++lane) wide[16 * i + from[lane]] = narrow[width * i + lane];
+  };
+  pack(weights, room.weights, int64_t{rows.n_features} + 1);
+  pack(dual, room.dual, rows.n_rows);
+  for (int64_t i = 0; i < rows.n_rows; ++i) {
+    uint16_t packed = 0;
+    for (int lane = 0; lane < n; ++lane)
+      packed = static_cast<uint16_t>(packed | ((positive[i] >> from[lane]) & 1) << lane);
+    room.positive[i] = packed;
+  }
+  now.active = (Mask{1} << n) - 1;
+  descend<LossStep, dense>(rows, room.positive, params, few, now, room.weights, room.dual);
+  unpack(room.weights, weights, int64_t{rows.n_features} + 1);
+  unpack(room.dual, dual, rows.n_rows);
+  Mask still = 0;
+  for (int lane = 0; lane < n; ++lane) still |= ((now.active >> lane) & 1) << from[lane];
+  now.active = still;
+}
+
+template <class LossStep, bool dense>
+int solve(const NodeRows& rows, const uint16_t* positive, Mask lanes, const SolverParams& params, uint64_t seed,
+          float* weights, float* dual, const NarrowRoom& room) {
+  LossStep::template start<dense>(rows, positive, params.bias, weights, dual);
+  Progress now{RunOrder(rows.n_rows, seed), 0, lanes};
+  descend<LossStep, dense>(rows, positive, params, LossStep::kNarrows ? 8 : 0, now, weights, dual);
+  if constexpr (LossStep::kNarrows) {
+    const auto goes_on = [&] { return now.active != 0 && now.pass < params.max_iter; };
+    if (goes_on() && count_bits(now.active) > 4)
+      descend_narrow<typename LossStep::template Of<F8x>, dense>(rows, positive, params, 4, now, weights, dual, room);
+    if (goes_on())
+      descend_narrow<typename LossStep::template Of<F4x>, dense>(rows, positive, params, 0, now, weights, dual, room);
   }
   for (int64_t i = 0; i < rows.n_rows; ++i) {
     const F16x sign = blend(positive[i], fill(-1.0f), fill(1.0f));
     store(dual + 16 * i, LossStep::alpha_of(load(dual + 16 * i), rows.cost[i]) * sign);
   }
-  return pass;
+  return now.pass;
 }
 
 /// The weights of a local feature, of which those of one row are worked out on the spot.
@@ -277,12 +364,12 @@ inline F16x weights_at(const NodeRows& rows, const float* weights, const float* 
 }  // namespace
 
 int solve_block(const NodeRows& rows, const uint16_t* positive, uint32_t lanes, const SolverParams& params,
-                uint64_t seed, float* weights, float* dual) {
+                uint64_t seed, float* weights, float* dual, const NarrowRoom& room) {
   if (params.loss == Loss::logistic)
-    return rows.dense ? solve<Logistic, true>(rows, positive, lanes, params, seed, weights, dual)
-                      : solve<Logistic, false>(rows, positive, lanes, params, seed, weights, dual);
-  return rows.dense ? solve<SquaredHinge, true>(rows, positive, lanes, params, seed, weights, dual)
-                    : solve<SquaredHinge, false>(rows, positive, lanes, params, seed, weights, dual);
+    return rows.dense ? solve<Logistic, true>(rows, positive, lanes, params, seed, weights, dual, room)
+                      : solve<Logistic, false>(rows, positive, lanes, params, seed, weights, dual, room);
+  return rows.dense ? solve<SquaredHinge<F16x>, true>(rows, positive, lanes, params, seed, weights, dual, room)
+                    : solve<SquaredHinge<F16x>, false>(rows, positive, lanes, params, seed, weights, dual, room);
 }
 
 void compress_block(const NodeRows& rows, const float* weights, const float* dual, const int32_t* order, int64_t n,

@@ -69,7 +69,15 @@ struct Worker {
   NodeScratch node;
   FeatureOrder order;
   Job job;
-  AlignedFloats weights, dual;
+  AlignedFloats weights, dual, narrow_weights, narrow_dual;
+  std::vector<uint16_t> narrow_positive;
+
+  NarrowRoom narrow(const NodeRows& rows) {
+    const auto n_rows = static_cast<size_t>(rows.n_rows);
+    if (narrow_positive.size() < n_rows) narrow_positive.resize(n_rows);
+    return {narrow_weights.at_least((static_cast<size_t>(rows.n_features) + 1) * kBlock / 2),
+            narrow_dual.at_least(n_rows * kBlock / 2), narrow_positive.data()};
+  }
 };
 
 class LevelTrainer {
@@ -150,7 +158,8 @@ class LevelTrainer {
     float* dual = worker.dual.at_least(static_cast<size_t>(job.rows.n_rows) * kBlock);
     const uint16_t* positive = job.positive.data() + b * job.rows.n_rows;
     const auto seed = seed_of(seeds_[job.place.level], static_cast<uint64_t>(job.place.chunk), 2, static_cast<uint64_t>(b));
-    const int passes = LT_DISPATCH(solve_block, job.rows, positive, (1u << lanes) - 1, solver_, seed, weights, dual);
+    const int passes = LT_DISPATCH(solve_block, job.rows, positive, (1u << lanes) - 1, solver_, seed, weights, dual,
+                                   worker.narrow(job.rows));
     auto& mask = job.weights.mask[static_cast<size_t>(b)];
     mask.resize(job.order.size());
     LT_DISPATCH(compress_block, job.rows, weights, dual, job.order.data(), static_cast<int64_t>(job.order.size()),

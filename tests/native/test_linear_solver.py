@@ -241,6 +241,30 @@ def test_levels_and_threads_give_the_same_bits(
                     assert a[name].tobytes() == b[name].tobytes(), (isa, threads, name)
 
 
+@pytest.mark.parametrize("level", ["portable", "avx2", "avx512"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_label_is_solved_alike_in_blocks_of_every_width(
+    level: str, dense: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few labels, and the last ones of a block that are still at work, are solved in eight or four lanes."""
+    monkeypatch.setenv("LONGTAIL_ISA", level)
+    rng = np.random.default_rng(12)
+    x, y = features(rng, 200, 80, 0.2), labels(rng, 200, 16, 3.0).tocsc()
+    if dense:
+        x = np.ascontiguousarray(x.toarray())
+    frequent_first = np.argsort(-np.diff(y.indptr), kind="stable")
+    for tol, max_iter in ((0.01, 1000), (1e-6, 7)):  # lanes end one by one; none is done when passes run out
+        found = []
+        for m in (16, 9, 8, 5, 4, 1):
+            data = Data(x, y[:, frequent_first[:m]].tocsr())
+            levels, facts = train_flat(data, tol=tol, max_iter=max_iter, threshold=0.0, seed=5)
+            assert facts["unfinished"] == (max_iter == 7)
+            found.append(flat_weights(predictor([levels], data), data, levels))
+        for w, b in found[1:]:
+            assert w.tobytes() == found[0][0][: len(w)].tobytes()
+            assert b.tobytes() == found[0][1][: len(b)].tobytes()
+
+
 def test_seeds_visit_rows_in_another_order() -> None:
     x, y = small(11)
     data = Data(x, y)

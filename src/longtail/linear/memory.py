@@ -84,8 +84,8 @@ def estimate(
 ) -> MemoryEstimate:
     """An upper estimate from the sizes of the data and the shape of the trees.
 
-    The rows of a node are copied with feature numbers of their own (8 bytes an entry), the solver keeps 64 bytes a row
-    and 64 bytes a feature, and each thread has one node under way. Of the weights, a classifier keeps about one for
+    The rows of a node are copied with feature numbers of their own (8 bytes an entry), the solver keeps 96 bytes a row
+    and 96 bytes a feature, and each thread has one node under way. Of the weights, a classifier keeps about one for
     every other entry of its positive rows, and never more than there are features.
 
     Args:
@@ -114,7 +114,7 @@ def estimate(
             largest = np.sort(rows)[::-1][:threads]
             node = max(node, int((largest * (per_row * 8 + 16)).sum()))
             features = np.minimum(largest * per_row, n_features)
-            solver = max(solver, int((largest * 64 + features * 64).sum()))
+            solver = max(solver, int((largest * 96 + features * 96).sum()))
             before = np.concatenate([[0], np.cumsum(frequency[plan.order], dtype=np.int64)])
             positives = before[plan.label_end] - before[plan.label_begin]
             level = float(np.minimum(0.5 * positives * per_row, n_features).sum()) * (weight_bytes + 3)
