@@ -41,11 +41,11 @@ def measure(part: str, name: str, system: str, repeat: int, folder: Path, args: 
     record |= {"threads": args.threads, "time": time.strftime("%Y-%m-%dT%H:%M:%S"), "source": args.source}
     if part == "predict" and system == "pecos-same":
         # longtail's model of the set as it is now; this takes no part in any measurement.
-        work("export", system, folder, model, result.with_suffix(".export"), "longtail", args)
+        work("export", system, folder, model, result.with_suffix(".export"), "longtail", repeat, args)
     elif part == "predict" and not model.exists():
         print(f"{name:15} {system:10} has no model: train it first", flush=True)
         return False
-    code = work(part, system, folder, model, result, systems.ENVIRONMENT[system], args)
+    code = work(part, system, folder, model, result, systems.ENVIRONMENT[system], repeat, args)
     if code == 0:
         record |= json.loads(result.read_text())
         if part == "predict":
@@ -60,7 +60,9 @@ def measure(part: str, name: str, system: str, repeat: int, folder: Path, args: 
     return records.disturbed(record)
 
 
-def work(part: str, system: str, folder: Path, model: Path, result: Path, home: str, args: Any) -> int:
+def work(
+    part: str, system: str, folder: Path, model: Path, result: Path, home: str, seed: int, args: Any
+) -> int:
     """Runs the worker in an environment; gives its exit code."""
     result.parent.mkdir(parents=True, exist_ok=True)
     result.unlink(missing_ok=True)
@@ -75,7 +77,7 @@ def work(part: str, system: str, folder: Path, model: Path, result: Path, home: 
         str(model),
         str(result),
     ]
-    command = [*shlex.split(args.under), *command, "--threads", str(args.threads)]
+    command = [*shlex.split(args.under), *command, "--threads", str(args.threads), "--seed", str(seed)]
     return subprocess.run(command, cwd=ROOT).returncode
 
 

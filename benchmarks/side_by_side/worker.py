@@ -26,9 +26,10 @@ WARM_UP = 50
 BATCH_SECONDS = 2.0  # a batch is repeated until so much time is spent; its best time counts
 
 
-def train(name: str, folder: Path, model: Path, threads: int) -> dict[str, Any]:
+def train(name: str, folder: Path, model: Path, threads: int, seed: int) -> dict[str, Any]:
     """Trains on a prepared set. Memory is counted from after the data are loaded in the system's form."""
     system = systems.make(name)
+    system.seed = seed
     shutil.rmtree(model, ignore_errors=True)
     model.parent.mkdir(parents=True, exist_ok=True)
     loaded = sets.load(folder, test=False)
@@ -109,9 +110,10 @@ def _percentiles(ask: Callable[[Any], Any], queries: list[Any]) -> tuple[float, 
     return float(p50), float(p99), meter.others
 
 
-def text(name: str, folder: Path, threads: int) -> dict[str, Any]:
+def text(name: str, folder: Path, threads: int, seed: int) -> dict[str, Any]:
     """From raw texts in memory to a trained model; then single raw texts, and the same as features."""
     system = systems.make(name)
+    system.seed = seed
     texts, asked = sets.texts(folder, "trn"), sets.texts(folder, "tst")
     if texts is None or asked is None:
         raise SystemExit(f"{folder} has no texts")
@@ -148,11 +150,12 @@ def main() -> None:
     parser.add_argument("model_folder", type=Path)
     parser.add_argument("result", type=Path)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0, help="of training")
     args = parser.parse_args()
     if args.part == "train":
-        result = train(args.system, args.set_folder, args.model_folder, args.threads)
+        result = train(args.system, args.set_folder, args.model_folder, args.threads, args.seed)
     elif args.part == "text":
-        result = text(args.system, args.set_folder, args.threads)
+        result = text(args.system, args.set_folder, args.threads, args.seed)
     elif args.part == "export":
         from .same_weights import export
 

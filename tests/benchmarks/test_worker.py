@@ -23,7 +23,7 @@ def measured(tmp_path, monkeypatch):
     folder = sets.prepare("tiny", tmp_path, None)
     assert sets.prepare("tiny", tmp_path, None) == folder
     model = tmp_path / "model"
-    trained = worker.train("longtail", folder, model, 2)
+    trained = worker.train("longtail", folder, model, 2, seed=0)
     predicted = worker.predict("longtail", folder, model, tmp_path / "lists.npz")
     return folder, trained, predicted
 

@@ -30,6 +30,7 @@ class System(ABC):
     """One peer. ``prepare`` holds what its users do before the clock starts: they have the data in its form."""
 
     settings: ClassVar[dict[str, Any]]  # what is set, as the tables show it
+    seed = 0  # of training; every repeat has its own, as precision depends on it too
 
     @abstractmethod
     def version(self) -> str: ...

@@ -66,6 +66,7 @@ class Longtail(System):
             max_iter=MAX_ITER,
             threshold=THRESHOLD,
             beam=BEAM,
+            seed=self.seed,
             threads=threads,
             **more,
         )

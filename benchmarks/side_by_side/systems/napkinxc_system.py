@@ -32,7 +32,7 @@ class NapkinXC(System):
 
     def _new(self, folder: Path, threads: int) -> PLT:
         settings = {name: value for name, value in self.settings.items() if name != "model"}
-        return PLT(str(folder), seed=0, threads=threads, **settings)
+        return PLT(str(folder), seed=self.seed, threads=threads, **settings)
 
     def train(self, data: Any, threads: int, folder: Path) -> dict[str, float]:
         self._new(folder, threads).fit(*data)  # writes the model

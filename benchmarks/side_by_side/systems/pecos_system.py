@@ -39,7 +39,7 @@ class Pecos(System):
         began = time.perf_counter()
         embeddings = LabelEmbeddingFactory.create(y, x, method="pifa", threads=threads)
         embedded = time.perf_counter()
-        sizes = {"nr_splits": ARITY, "max_leaf_size": MAX_LEAF}
+        sizes = {"nr_splits": ARITY, "max_leaf_size": MAX_LEAF, "seed": self.seed}
         chain = Indexer.gen(embeddings, indexer_type="hierarchicalkmeans", threads=threads, **sizes)
         del embeddings
         clustered = time.perf_counter()
