@@ -178,7 +178,9 @@ def search(scale: float) -> Job:
 
 def repack(scale: float) -> Job:
     """Weights from f32 to f16."""
-    model = lt.LinearTree(threshold=0.05, max_iter=5).fit(*rows_and_labels(20_000, 50_000, 5_000, scale))
+    model = lt.LinearTree(weights="f32", threshold=0.05, max_iter=5).fit(
+        *rows_and_labels(20_000, 50_000, 5_000, scale)
+    )
     model.set_params(threads=1)
     before = model.describe()["bytes"]
     return (

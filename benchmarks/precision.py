@@ -26,7 +26,7 @@ MODELS = {
         lambda seed: lt.LinearTree(negatives="matched", seed=seed),
     ),
     "parabel": ("LinearTree.parabel()", lambda seed: lt.LinearTree.parabel(seed=seed)),
-    "f16": ('LinearTree(weights="f16")', lambda seed: lt.LinearTree(weights="f16", seed=seed)),
+    "f32": ('LinearTree(weights="f32")', lambda seed: lt.LinearTree(weights="f32", seed=seed)),
     "int8": ('LinearTree(weights="int8")', lambda seed: lt.LinearTree(weights="int8", seed=seed)),
     "flat": ("OneVsRest()", lambda seed: lt.OneVsRest(seed=seed)),
 }

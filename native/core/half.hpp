@@ -6,27 +6,17 @@
 
 namespace longtail {
 
+/// Without branches, so that compilers can convert several at once.
 inline float half_to_float(uint16_t h) {
-  const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;
-  uint32_t exponent = (h >> 10) & 0x1fu;
-  uint32_t mantissa = h & 0x3ffu;
+  // Exponent and mantissa where a float has them: too small by 2^112, whatever the exponent, also for subnormal halves.
+  const uint32_t shifted = static_cast<uint32_t>(h & 0x7fffu) << 13;
+  float magnitude;
+  std::memcpy(&magnitude, &shifted, sizeof magnitude);
+  magnitude *= 0x1p112f;
   uint32_t bits;
-  if (exponent == 0) {
-    if (mantissa == 0) {
-      bits = sign;
-    } else {  // subnormal: shift until the leading one is where a normal number has it
-      exponent = 113;
-      while ((mantissa & 0x400u) == 0) {
-        mantissa <<= 1;
-        --exponent;
-      }
-      bits = sign | (exponent << 23) | ((mantissa & 0x3ffu) << 13);
-    }
-  } else if (exponent == 31) {
-    bits = sign | 0x7f800000u | (mantissa << 13);
-  } else {
-    bits = sign | ((exponent + 112) << 23) | (mantissa << 13);
-  }
+  std::memcpy(&bits, &magnitude, sizeof bits);
+  bits |= (h & 0x7c00u) == 0x7c00u ? 0x7f800000u : 0u;  // infinite, or not a number
+  bits |= static_cast<uint32_t>(h & 0x8000u) << 16;
   float f;
   std::memcpy(&f, &bits, sizeof f);
   return f;

@@ -45,18 +45,23 @@ void BatchBeam::open_level(size_t depth, const std::vector<Query>& queries) {
     for (size_t c = 0; c + 1 < ends_.size(); ++c) ends_[c + 1] += ends_[c];
     sorted_.resize(visits_.size());
     for (const Visit& visit : visits_) sorted_[static_cast<size_t>(ends_[static_cast<size_t>(visit.chunk)]++)] = visit;
+    const auto query_of = [&](size_t v) -> const Query& { return queries[static_cast<size_t>(sorted_[v].query)]; };
+    searcher_.find_next(level, sorted_[0].chunk, query_of(0));
+    searcher_.locate_next(level, sorted_[0].chunk);
     for (size_t v = 0; v < sorted_.size(); ++v) {
-      if (v + 1 < sorted_.size()) {  // the next query may lie anywhere
-        const auto next = static_cast<size_t>(sorted_[v + 1].query);
-        const Query& query = queries[next];
+      const bool more = v + 1 < sorted_.size();
+      if (v + 2 < sorted_.size()) {  // the query may lie anywhere
+        const Query& query = query_of(v + 2);
         for (int64_t p = 0; p < query.n; p += 16) {
           prefetch(query.feature + p);
           prefetch(query.value + p);
         }
-        prefetch(&states_[next]);
+        prefetch(&states_[static_cast<size_t>(sorted_[v + 2].query)]);
       }
-      const auto i = static_cast<size_t>(sorted_[v].query);
-      searcher_.open_node(level, states_[i].frontier[step], queries[i], states_[i]);
+      if (more) searcher_.find_next(level, sorted_[v + 1].chunk, query_of(v + 1));
+      QueryState& state = states_[static_cast<size_t>(sorted_[v].query)];
+      searcher_.open_node(level, state.frontier[step], state);
+      if (more) searcher_.locate_next(level, sorted_[v + 1].chunk);
     }
   }
 }

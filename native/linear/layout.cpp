@@ -16,34 +16,39 @@ namespace {
 /// Writes into memory that is large enough.
 class Writer {
  public:
-  explicit Writer(uint8_t* at) : begin_(at), at_(at) {}
+  explicit Writer(uint8_t* at) : at_(at) {}
   template <class T>
   void append(T value) {
     std::memcpy(at_, &value, sizeof(T));
     at_ += sizeof(T);
   }
-  void pad() {
-    if (size() & 1) append(uint8_t{0});
-  }
-  size_t size() const { return static_cast<size_t>(at_ - begin_); }
 
  private:
-  uint8_t *begin_, *at_;
+  uint8_t* at_;
 };
 
 void append_value(Writer& out, float value, float scale, ValueType type) {
   if (type == ValueType::f32) {
     out.append(value);
   } else if (type == ValueType::f16) {
-    out.append(float_to_half(value));
+    out.append(float_to_half(value / scale));
   } else {
     const float steps = scale > 0 ? value / scale : 0.0f;
     out.append(static_cast<int8_t>(std::lrint(std::max(-127.0f, std::min(127.0f, steps)))));
   }
 }
 
-/// One scale per child: the largest weight becomes 127 steps.
-std::vector<float> scales_of(const ChunkWeights& weights) {
+/// The power of two by which half precision is multiplied where `largest` is the largest weight: that one comes close to the
+/// top of its range, so that weights down to a 2^28th of it keep all eleven bits.
+float half_scale(float largest) {
+  constexpr int kTop = 15;  // the largest half is just below 2^16
+  int exponent = 128;       // largest < 2^exponent
+  if (std::isfinite(largest)) std::frexp(largest, &exponent);
+  return largest > 0 ? std::ldexp(1.0f, std::max(exponent - kTop, -126)) : 1.0f;
+}
+
+/// What the values of each child are multiplied by when read.
+std::vector<float> scales_of(const ChunkWeights& weights, ValueType type) {
   std::vector<float> scale(static_cast<size_t>(weights.n_children), 0.0f);
   for (size_t b = 0; b < weights.mask.size(); ++b) {
     const float* value = weights.value[b].data();
@@ -53,129 +58,165 @@ std::vector<float> scales_of(const ChunkWeights& weights) {
         s = std::max(s, std::fabs(*value++));
       }
   }
-  for (float& s : scale) s /= 127.0f;
+  for (float& s : scale) s = type == ValueType::f16 ? half_scale(s) : s / 127.0f;  // int8: the largest is 127 steps
   return scale;
 }
 
-/// At least the bytes that the rows of a chunk take.
-size_t room_of(const ChunkWeights& weights, ValueType type) {
-  size_t n_values = 0;
-  for (const auto& values : weights.value) n_values += values.size();
-  const size_t n_rows = std::min(weights.feature.size(), n_values);
-  // A row has a header, padding twice, and a lone mask or child numbers of two bytes each; masks of several blocks are
-  // taken when they are no longer than that.
-  return n_values * (value_size(type) + 2) + n_rows * 6;
+/// The lookup part of a chunk for words with the given numbers.
+void index_words(const std::vector<int32_t>& numbers, int64_t n_features, ChunkParts& out) {
+  out.tops.assign(static_cast<size_t>(kTopParts * n_top_of(n_features)), 0);
+  for (const int32_t word : numbers) out.tops[static_cast<size_t>(kTopParts * (word >> 6))] |= uint64_t{1} << (word & 63);
+  uint64_t before = 0;
+  for (size_t t = 0; t < out.tops.size(); t += kTopParts) {
+    out.tops[t + 1] = before;
+    before += static_cast<uint64_t>(count_bits(out.tops[t]));
+  }
 }
 
-/// The lookup part of a chunk for rows with the given features.
-void index_rows(const std::vector<int32_t>& features, int64_t n_features, ChunkParts& out) {
-  const auto n_top = static_cast<size_t>(n_top_of(n_features));
-  out.top_bits.assign(n_top, 0);
-  out.top_rank.assign(n_top, 0);
-  int64_t last_word = -1;
-  for (size_t row = 0; row < features.size(); ++row) {
-    const int64_t word = features[row] >> 6;
-    if (word != last_word) {
-      out.top_bits[static_cast<size_t>(word >> 6)] |= uint64_t{1} << (word & 63);
-      out.word_bits.push_back(0);
-      out.word_rank.push_back(static_cast<uint32_t>(row));
-      last_word = word;
+/// Packs the rows of one chunk, group by group.
+class Packer {
+ public:
+  Packer(const ChunkWeights& weights, ValueType type, const std::vector<float>& scale)
+      : weights_(weights), type_(type), scale_(scale), form_(weights.n_children, value_size(type)), next_(weights.mask.size()) {
+    for (size_t b = 0; b < next_.size(); ++b) next_[b] = weights.value[b].data();
+  }
+
+  /// OUT words and blob of the chunk. Gives the number of each word.
+  std::vector<int32_t> run(ChunkParts& out) {
+    const size_t n_features = weights_.feature.size();
+    std::vector<int32_t> numbers;
+    out.blob.resize(room());
+    for (size_t i = 0; i < n_features;) {
+      const int32_t word = weights_.feature[i] >> 6;
+      const size_t first = i;
+      uint64_t bits = 0;
+      ends_.clear();
+      uint64_t end = 0;
+      for (; i < n_features && weights_.feature[i] >> 6 == word; ++i) {
+        const size_t n_values = n_values_of(i);
+        if (n_values == 0) continue;
+        bits |= uint64_t{1} << (weights_.feature[i] & 63);
+        end += form_.bytes_of(n_values);
+        ends_.push_back(end);
+      }
+      if (bits == 0) continue;
+      const uint32_t place = begin_group(out.blob);
+      uint32_t parts[kWordParts];
+      std::memcpy(parts, &bits, sizeof bits);
+      parts[2] = place;
+      out.words.insert(out.words.end(), parts, parts + kWordParts);
+      numbers.push_back(word);
+      Writer rows(out.blob.data() + (place & ~kWidthBits));
+      for (size_t f = first; f < i; ++f) append_row(f, rows);
     }
-    out.word_bits.back() |= uint64_t{1} << (features[row] & 63);
+    out.blob.resize(used_);
+    out.blob.shrink_to_fit();
+    return numbers;
   }
-  uint32_t before = 0;
-  for (size_t t = 0; t < n_top; ++t) {
-    out.top_rank[t] = before;
-    before += static_cast<uint32_t>(count_bits(out.top_bits[t]));
+
+ private:
+  size_t n_values_of(size_t i) const {
+    size_t n = 0;
+    for (const auto& mask : weights_.mask) n += static_cast<size_t>(count_bits(mask[i]));
+    return n;
   }
-}
+
+  /// At least the bytes that the groups take.
+  size_t room() const {
+    size_t n_values = 0;
+    for (const auto& values : weights_.value) n_values += values.size();
+    // A value has at most a number or a mask of its own; a row has an end, of four bytes at most; a group has padding.
+    const size_t n_rows = std::min(weights_.feature.size(), n_values);
+    return n_values * (value_size(type_) + 2) + n_rows * (4 + kWidthBits);
+  }
+
+  /// Writes where the rows of `ends_` end, and takes the room for them.
+  uint32_t begin_group(std::vector<uint8_t>& blob) {
+    const uint32_t shift = ends_.back() <= 0xff ? 0 : ends_.back() <= 0xffff ? 1 : 2;
+    const size_t place = (used_ + (ends_.size() << shift) + kWidthBits) & ~static_cast<size_t>(kWidthBits);
+    if (place + ends_.back() > std::numeric_limits<uint32_t>::max())
+      throw std::length_error("the classifiers of one tree node take more than 4 GiB: raise the threshold");
+    for (size_t r = 0; r < ends_.size(); ++r)  // the low bytes are those of the narrower number
+      std::memcpy(blob.data() + place - ((r + 1) << shift), &ends_[r], size_t{1} << shift);
+    used_ = place + static_cast<size_t>(ends_.back());
+    return static_cast<uint32_t>(place) | shift;
+  }
+
+  void append_row(size_t i, Writer& rows) {
+    const size_t n_values = n_values_of(i);
+    if (n_values == 0) return;
+    const bool listed = form_.is_listed(form_.bytes_of(n_values));
+    for (size_t b = 0; b < next_.size(); ++b) {
+      if (!listed) {
+        rows.append(weights_.mask[b][i]);
+        continue;
+      }
+      for (uint32_t rest = weights_.mask[b][i]; rest != 0; rest &= rest - 1) {
+        const size_t c = b * kBlock + static_cast<size_t>(lowest_bit(rest));
+        if (form_.number == 1) rows.append(static_cast<uint8_t>(c));
+        else rows.append(static_cast<uint16_t>(c));
+      }
+    }
+    for (size_t b = 0; b < next_.size(); ++b)
+      for (uint32_t rest = weights_.mask[b][i]; rest != 0; rest &= rest - 1) {
+        const size_t c = b * kBlock + static_cast<size_t>(lowest_bit(rest));
+        append_value(rows, *next_[b]++, scale_.empty() ? 1.0f : scale_[c], type_);
+      }
+  }
+
+  const ChunkWeights& weights_;
+  const ValueType type_;
+  const std::vector<float>& scale_;
+  const RowForm form_;
+  std::vector<const float*> next_;  // value of each block
+  std::vector<uint64_t> ends_;      // of the rows of the group
+  size_t used_ = 0;                 // bytes of the blob
+};
 
 }  // namespace
 
 ChunkParts pack_chunk(const ChunkWeights& weights, const std::vector<float>& bias, int64_t n_features, ValueType type) {
   ChunkParts out;
   out.bias = bias;
-  if (type == ValueType::int8) out.scale = scales_of(weights);
-  const size_t n_blocks = weights.mask.size();
-  std::vector<const float*> next(n_blocks);
-  for (size_t b = 0; b < n_blocks; ++b) next[b] = weights.value[b].data();
-  std::vector<int32_t> features;
-  features.reserve(weights.feature.size());
-  out.blob.resize(room_of(weights, type));
-  Writer blob(out.blob.data());
-
-  for (size_t i = 0; i < weights.feature.size(); ++i) {
-    int64_t n_values = 0;
-    for (size_t b = 0; b < n_blocks; ++b) n_values += count_bits(weights.mask[b][i]);
-    if (n_values == 0) continue;
-    features.push_back(weights.feature[i]);
-    if (blob.size() / 2 > std::numeric_limits<uint32_t>::max())
-      throw std::length_error("the classifiers of one tree node take more than 8 GiB: raise the threshold");
-    out.row_at.push_back(static_cast<uint32_t>(blob.size() / 2));
-    const bool listed = n_blocks > 1 && n_values < 2 * static_cast<int64_t>(n_blocks);
-    if (n_blocks > 1) blob.append(listed ? static_cast<uint16_t>(n_values) : kDenseRow);
-    if (listed) {
-      for (size_t b = 0; b < n_blocks; ++b)
-        for (uint32_t rest = weights.mask[b][i]; rest != 0; rest &= rest - 1) {
-          const size_t c = b * kBlock + static_cast<size_t>(lowest_bit(rest));
-          if (weights.n_children <= 256) blob.append(static_cast<uint8_t>(c));
-          else blob.append(static_cast<uint16_t>(c));
-        }
-      blob.pad();
-    } else {
-      for (size_t b = 0; b < n_blocks; ++b) blob.append(weights.mask[b][i]);
-    }
-    for (size_t b = 0; b < n_blocks; ++b)
-      for (uint32_t rest = weights.mask[b][i]; rest != 0; rest &= rest - 1) {
-        const size_t c = b * kBlock + static_cast<size_t>(lowest_bit(rest));
-        append_value(blob, *next[b]++, out.scale.empty() ? 0.0f : out.scale[c], type);
-      }
-    blob.pad();
-  }
-  out.blob.resize(blob.size());
-  out.blob.shrink_to_fit();
-  index_rows(features, n_features, out);
+  if (is_scaled(type)) out.scale = scales_of(weights, type);
+  index_words(Packer(weights, type, out.scale).run(out), n_features, out);
   return out;
 }
 
 ChunkWeights unpack_chunk(const LevelView& level, int64_t chunk) {
   ChunkWeights out;
   out.n_children = level.n_children(chunk);
+  const RowForm form(out.n_children, value_size(level.type));
   const auto n_blocks = static_cast<size_t>(n_blocks_of(out.n_children));
   out.mask.resize(n_blocks);
   out.value.resize(n_blocks);
-  const float* scale = level.type == ValueType::int8 ? level.scale + level.child_ptr[chunk] : nullptr;
+  const float* scale = is_scaled(level.type) ? level.scale + level.child_ptr[chunk] : nullptr;
+  const uint8_t* blob = level.blob + level.blob_ptr[chunk];
 
   int64_t word = level.word_ptr[chunk];
-  int64_t row = level.row_ptr[chunk];
   for (int64_t t = 0; t < level.n_top; ++t) {
-    for (uint64_t words = level.top_bits[chunk * level.n_top + t]; words != 0; words &= words - 1, ++word) {
+    for (uint64_t words = level.tops[kTopParts * (chunk * level.n_top + t)]; words != 0; words &= words - 1, ++word) {
       const int64_t first = (t * 64 + lowest_bit(words)) * 64;
-      for (uint64_t bits = level.word_bits[word]; bits != 0; bits &= bits - 1, ++row) {
+      const WordEntry entry = read_word(level.words, word);
+      uint32_t rank = 0;
+      for (uint64_t bits = entry.bits; bits != 0; bits &= bits - 1, ++rank) {
         out.feature.push_back(static_cast<int32_t>(first + lowest_bit(bits)));
         for (size_t b = 0; b < n_blocks; ++b) out.mask[b].push_back(0);
-        const uint8_t* p = level.blob + level.blob_ptr[chunk] + 2 * static_cast<int64_t>(level.row_at[row]);
-        const auto read16 = [&p] {
-          uint16_t v;
-          std::memcpy(&v, p, 2);
-          p += 2;
-          return v;
-        };
-        const uint16_t header = n_blocks > 1 ? read16() : kDenseRow;
-        if (header == kDenseRow) {
-          for (size_t b = 0; b < n_blocks; ++b) out.mask[b].back() = read16();
-        } else {
-          const uint8_t* ids = p;
-          for (int i = 0; i < header; ++i) {
-            uint16_t c = 0;
-            if (out.n_children <= 256) c = ids[i];
-            else std::memcpy(&c, ids + 2 * i, 2);
-            out.mask[c / kBlock].back() = static_cast<uint16_t>(out.mask[c / kBlock].back() | (1u << (c % kBlock)));
+        const RowSpan row = row_at(blob, entry.place, rank);
+        const uint8_t* p = row.begin;
+        if (form.is_listed(row.bytes)) {
+          const size_t n_values = row.bytes / (form.number + form.value);
+          for (size_t i = 0; i < n_values; ++i, p += form.number) {
+            uint16_t c = *p;
+            if (form.number == 2) std::memcpy(&c, p, 2);
+            uint16_t& mask = out.mask[c / kBlock].back();
+            mask = static_cast<uint16_t>(mask | (1u << (c % kBlock)));
           }
-          p += out.n_children <= 256 ? (header + 1) / 2 * 2 : 2 * header;
+        } else {
+          for (size_t b = 0; b < n_blocks; ++b, p += 2) std::memcpy(&out.mask[b].back(), p, 2);
         }
         for (size_t b = 0; b < n_blocks; ++b)
-          for (uint32_t rest = out.mask[b].back(); rest != 0; rest &= rest - 1) {
+          for (uint32_t rest = out.mask[b].back(); rest != 0; rest &= rest - 1, p += form.value) {
             float v = 0;
             if (level.type == ValueType::f32) {
               std::memcpy(&v, p, 4);
@@ -184,9 +225,9 @@ ChunkWeights unpack_chunk(const LevelView& level, int64_t chunk) {
               std::memcpy(&h, p, 2);
               v = half_to_float(h);
             } else {
-              v = static_cast<float>(static_cast<int8_t>(*p)) * scale[b * kBlock + static_cast<size_t>(lowest_bit(rest))];
+              v = static_cast<float>(static_cast<int8_t>(*p));
             }
-            p += value_size(level.type);
+            if (scale != nullptr) v *= scale[b * kBlock + static_cast<size_t>(lowest_bit(rest))];
             out.value[b].push_back(v);
           }
       }
@@ -200,33 +241,24 @@ Level assemble_level(std::vector<ChunkParts>& chunks, std::vector<int64_t> child
   level.child_ptr = std::move(child_ptr);
   level.child = std::move(child);
   level.word_ptr.assign(1, 0);
-  level.row_ptr.assign(1, 0);
   level.blob_ptr.assign(1, 0);
   for (const ChunkParts& c : chunks) {
-    level.word_ptr.push_back(level.word_ptr.back() + static_cast<int64_t>(c.word_bits.size()));
-    level.row_ptr.push_back(level.row_ptr.back() + static_cast<int64_t>(c.row_at.size()));
+    level.word_ptr.push_back(level.word_ptr.back() + static_cast<int64_t>(c.words.size()) / kWordParts);
     level.blob_ptr.push_back(level.blob_ptr.back() + static_cast<int64_t>(c.blob.size()));
   }
-  level.word_bits.reserve(static_cast<size_t>(level.word_ptr.back()) + 1);
-  level.word_rank.reserve(static_cast<size_t>(level.word_ptr.back()) + 1);
-  level.row_at.reserve(static_cast<size_t>(level.row_ptr.back()) + 1);
+  level.words.reserve(static_cast<size_t>((level.word_ptr.back() + 1) * kWordParts));
   level.blob.reserve(static_cast<size_t>(level.blob_ptr.back()) + kBlobPadding);
   const auto take = [](auto& all, auto& part) { all.insert(all.end(), part.begin(), part.end()); };
   for (ChunkParts& c : chunks) {
     take(level.bias, c.bias);
     take(level.scale, c.scale);
-    take(level.top_bits, c.top_bits);
-    take(level.top_rank, c.top_rank);
-    take(level.word_bits, c.word_bits);
-    take(level.word_rank, c.word_rank);
-    take(level.row_at, c.row_at);
+    take(level.tops, c.tops);
+    take(level.words, c.words);
     take(level.blob, c.blob);
     c = ChunkParts();
   }
   // One entry more than needed: a lookup reads the word before it knows whether it is there.
-  level.word_bits.push_back(0);
-  level.word_rank.push_back(0);
-  level.row_at.push_back(0);
+  level.words.resize(level.words.size() + kWordParts, 0);
   level.blob.resize(level.blob.size() + kBlobPadding, 0);
   return level;
 }

@@ -32,7 +32,7 @@ ValueType value_type_of(const std::string& name) {
 }
 
 PythonLevel::PythonLevel(nb::dict arrays, int64_t n_features, ValueType type) {
-  int64_t n_ptr = 0, n_word_ptr = 0, n_row_ptr = 0, n_blob_ptr = 0;
+  int64_t n_ptr = 0, n_word_ptr = 0, n_blob_ptr = 0;
   view.n_features = n_features;
   view.n_top = n_top_of(n_features);
   view.type = type;
@@ -40,17 +40,13 @@ PythonLevel::PythonLevel(nb::dict arrays, int64_t n_features, ValueType type) {
   view.child = take<int32_t>(arrays, "child", sizes.child, keep_);
   view.bias = take<float>(arrays, "bias", sizes.bias, keep_);
   view.scale = take<float>(arrays, "scale", sizes.scale, keep_);
-  view.top_bits = take<uint64_t>(arrays, "top_bits", sizes.top_bits, keep_);
-  view.top_rank = take<uint32_t>(arrays, "top_rank", sizes.top_rank, keep_);
+  view.tops = take<uint64_t>(arrays, "tops", sizes.tops, keep_);
   view.word_ptr = take<int64_t>(arrays, "word_ptr", n_word_ptr, keep_);
-  view.word_bits = take<uint64_t>(arrays, "word_bits", sizes.word_bits, keep_);
-  view.word_rank = take<uint32_t>(arrays, "word_rank", sizes.word_rank, keep_);
-  view.row_ptr = take<int64_t>(arrays, "row_ptr", n_row_ptr, keep_);
-  view.row_at = take<uint32_t>(arrays, "row_at", sizes.row_at, keep_);
+  view.words = take<uint32_t>(arrays, "words", sizes.words, keep_);
   view.blob_ptr = take<int64_t>(arrays, "blob_ptr", n_blob_ptr, keep_);
   view.blob = take<uint8_t>(arrays, "blob", sizes.blob, keep_);
   view.n_chunks = n_ptr - 1;
-  if (n_ptr < 1 || n_word_ptr != n_ptr || n_row_ptr != n_ptr || n_blob_ptr != n_ptr)
+  if (n_ptr < 1 || n_word_ptr != n_ptr || n_blob_ptr != n_ptr)
     throw std::invalid_argument("the classifiers are damaged: pointer arrays differ in length");
 }
 
@@ -60,13 +56,9 @@ nb::dict level_to_python(Level&& level) {
   out["child"] = to_numpy(std::move(level.child));
   out["bias"] = to_numpy(std::move(level.bias));
   out["scale"] = to_numpy(std::move(level.scale));
-  out["top_bits"] = to_numpy(std::move(level.top_bits));
-  out["top_rank"] = to_numpy(std::move(level.top_rank));
+  out["tops"] = to_numpy(std::move(level.tops));
   out["word_ptr"] = to_numpy(std::move(level.word_ptr));
-  out["word_bits"] = to_numpy(std::move(level.word_bits));
-  out["word_rank"] = to_numpy(std::move(level.word_rank));
-  out["row_ptr"] = to_numpy(std::move(level.row_ptr));
-  out["row_at"] = to_numpy(std::move(level.row_at));
+  out["words"] = to_numpy(std::move(level.words));
   out["blob_ptr"] = to_numpy(std::move(level.blob_ptr));
   out["blob"] = to_numpy(std::move(level.blob));
   return out;

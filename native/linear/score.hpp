@@ -18,16 +18,29 @@ struct Query {
   const float* value = nullptr;
 };
 
-/// Where a row of the chunk lies and what the query multiplies it by.
+/// A row of a chunk that a query has a feature for, and what the query multiplies it by. First only where the row's group is
+/// and which of its rows is meant are known, then the row itself.
 struct Hit {
-  uint32_t at;
+  union {
+    struct {
+      uint32_t place, rank;
+    } in_group;
+    const uint8_t* row;
+  };
+  uint32_t bytes;
   float value;
 };
 
+/// The margins of a chunk's children for a query, in three steps, so that the memory that a step reads can be on its way
+/// while another chunk or query is worked on.
 struct ScoreKernels {
-  /// OUT margin[16 * blocks]: w·x + b for each child; lanes past the last child hold junk.
-  /// SCRATCH hits[query.n + 1].
-  void (*margins)(const LevelView& level, int64_t chunk, const Query& query, float* margin, Hit* hits);
+  /// Finds the rows of the query's features, and asks for the memory of their ends. OUT hits[query.n + 1]: in_group and
+  /// value. Gives how many there are.
+  int64_t (*find)(const LevelView& level, int64_t chunk, const Query& query, Hit* hits);
+  /// Reads the ends, and asks for the memory of the rows. INOUT hits[n]: in_group in, row and bytes out.
+  void (*locate)(const LevelView& level, int64_t chunk, Hit* hits, int64_t n);
+  /// IN hits[n], located. OUT margin[16 * blocks]: w·x + b for each child; lanes past the last child hold junk.
+  void (*margins)(const LevelView& level, int64_t chunk, const Hit* hits, int64_t n, float* margin);
   /// INOUT scores[16 * blocks]: margins in, base + score out.
   void (*to_scores)(float* scores, int64_t n_children, ScoreKind kind, int power, float base);
   /// Which of the n scores are at least the threshold. OUT chosen[n]: their positions, rising. Gives how many.

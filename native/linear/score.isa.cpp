@@ -33,50 +33,41 @@ inline F16x load_values<ValueType::int8>(const uint8_t* p) {
   return load_int8(reinterpret_cast<const int8_t*>(p));
 }
 
-template <ValueType type>
-inline float one_value(const uint8_t* p) {
-  if (type == ValueType::f32) {
-    float v;
-    std::memcpy(&v, p, sizeof v);
-    return v;
-  }
-  if (type == ValueType::f16) return half_to_float(read16(p));
-  return static_cast<float>(static_cast<int8_t>(*p));
-}
-
 /// The bits of `word` below position `at` (0 to 63), counted.
 inline uint32_t rank_below(uint64_t word, uint32_t at) {
   return static_cast<uint32_t>(count_bits(word & ((uint64_t{1} << at) - 1)));
 }
 
-/// Finds the rows of the query's features. Without branches: a miss is written and then written over. Not inlined, so that
-/// its loop has all registers for itself.
-LT_NOINLINE int64_t find_rows(const LevelView& level, int64_t chunk, const Query& query, Hit* hits) {
-  const uint64_t* top_bits = level.top_bits + chunk * level.n_top;
-  const uint32_t* top_rank = level.top_rank + chunk * level.n_top;
-  const uint64_t* word_bits = level.word_bits + level.word_ptr[chunk];
-  const uint32_t* word_rank = level.word_rank + level.word_ptr[chunk];
+/// Without branches: a miss is written and then written over.
+int64_t find(const LevelView& level, int64_t chunk, const Query& query, Hit* hits) {
+  const uint64_t* tops = level.tops + kTopParts * chunk * level.n_top;
+  const uint32_t* words = level.words + kWordParts * level.word_ptr[chunk];
   Hit* next = hits;
   const int32_t* feature = query.feature;
   const float* value = query.value;
   for (const int32_t* end = feature + query.n; feature != end; ++feature, ++value) {
     const auto f = static_cast<uint32_t>(*feature);
-    const uint64_t top = top_bits[f >> 12];
+    const uint64_t* top = tops + kTopParts * (f >> 12);
     const uint32_t in_top = (f >> 6) & 63, in_word = f & 63;
-    const uint32_t at = top_rank[f >> 12] + rank_below(top, in_top);
-    const uint64_t word = word_bits[at];
-    next->at = word_rank[at] + rank_below(word, in_word);
+    const WordEntry word = read_word(words, static_cast<int64_t>(top[1] + rank_below(top[0], in_top)));
+    next->in_group = {word.place, rank_below(word.bits, in_word)};
     next->value = *value;
-    next += (top >> in_top) & (word >> in_word) & 1;
+    next += (top[0] >> in_top) & (word.bits >> in_word) & 1;
   }
-  // All rows are on their way before the first is used.
-  const uint32_t* row_at = level.row_at + level.row_ptr[chunk];
   const uint8_t* blob = level.blob + level.blob_ptr[chunk];
-  for (Hit* hit = hits; hit != next; ++hit) {
-    hit->at = row_at[hit->at];
-    prefetch(blob + 2 * static_cast<size_t>(hit->at));
-  }
+  for (const Hit* hit = hits; hit != next; ++hit) prefetch(end_of_row(blob, hit->in_group.place, hit->in_group.rank));
   return next - hits;
+}
+
+void locate(const LevelView& level, int64_t chunk, Hit* hits, int64_t n) {
+  const uint8_t* blob = level.blob + level.blob_ptr[chunk];
+  for (Hit* hit = hits; hit != hits + n; ++hit) {
+    const RowSpan row = row_at(blob, hit->in_group.place, hit->in_group.rank);
+    prefetch(row.begin);
+    prefetch(row.begin + row.bytes);
+    hit->row = row.begin;
+    hit->bytes = row.bytes;
+  }
 }
 
 template <ValueType type>
@@ -85,53 +76,90 @@ inline void add_masked(float* margin, Mask mask, const uint8_t* values, F16x x) 
 }
 
 template <ValueType type>
-void narrow_margins(const uint8_t* blob, const Hit* hits, int64_t n, float* margin) {
+void narrow_margins(const Hit* hits, int64_t n, float* margin) {
   F16x sum = fill(0.0f);
-  for (int64_t i = 0; i < n; ++i) {
-    const uint8_t* row = blob + 2 * static_cast<size_t>(hits[i].at);
-    sum = sum + expand(read16(row), load_values<type>(row + 2)) * fill(hits[i].value);
-  }
+  for (int64_t i = 0; i < n; ++i)
+    sum = sum + expand(read16(hits[i].row), load_values<type>(hits[i].row + 2)) * fill(hits[i].value);
   store(margin, sum);
 }
 
+/// OUT products[4]: of four values and x. No more is read than that: the cache line after a short row may be far away.
 template <ValueType type>
-void wide_margins(const uint8_t* blob, const Hit* hits, int64_t n, int64_t n_children, float* margin) {
+inline void multiply_four(const uint8_t* values, float x, float* products) {
+#if LT_ISA_LEVEL > 0
+  __m128 v;
+  if (type == ValueType::f32) {
+    v = _mm_loadu_ps(reinterpret_cast<const float*>(values));
+  } else if (type == ValueType::f16) {
+    v = _mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(values)));
+  } else {
+    int32_t steps;
+    std::memcpy(&steps, values, sizeof steps);
+    v = _mm_cvtepi32_ps(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(steps)));
+  }
+  _mm_store_ps(products, _mm_mul_ps(v, _mm_set1_ps(x)));
+#else
+  for (int j = 0; j < 4; ++j) {
+    if (type == ValueType::f32) std::memcpy(products + j, values + 4 * j, 4);
+    else if (type == ValueType::f16) products[j] = half_to_float(read16(values + 2 * j));
+    else products[j] = static_cast<float>(static_cast<int8_t>(values[j]));
+    products[j] *= x;
+  }
+#endif
+}
+
+/// A row of children's numbers, bytes or u16, and then values.
+template <ValueType type, class Number>
+inline void add_listed(float* margin, const uint8_t* row, uint32_t bytes, float x) {
+  constexpr uint32_t size = type == ValueType::f32 ? 4 : type == ValueType::f16 ? 2 : 1;
+  uint32_t n = bytes / (sizeof(Number) + size);
+  const uint8_t* values = row + n * sizeof(Number);
+  alignas(16) float products[4];
+  for (;; n -= 4, values += 4 * size) {
+    multiply_four<type>(values, x, products);
+    for (uint32_t j = 0; j < 4; ++j) {
+      if (j == n) return;
+      Number child;
+      std::memcpy(&child, row, sizeof child);
+      row += sizeof child;
+      margin[child] += products[j];
+    }
+  }
+}
+
+template <ValueType type>
+void wide_margins(const Hit* hits, int64_t n, int64_t n_children, float* margin) {
   const int64_t n_blocks = (n_children + kLanes - 1) / kLanes;
   for (int64_t b = 0; b < n_blocks; ++b) store(margin + b * kLanes, fill(0.0f));
   constexpr size_t size = type == ValueType::f32 ? 4 : type == ValueType::f16 ? 2 : 1;
+  const RowForm form(n_children, size);
+  const bool narrow = form.number == 1;
   for (int64_t i = 0; i < n; ++i) {
-    const uint8_t* row = blob + 2 * static_cast<size_t>(hits[i].at);
+    const uint8_t* row = hits[i].row;
     const float x = hits[i].value;
-    const uint16_t header = read16(row);
-    row += 2;
-    if (header == kDenseRow) {
-      const uint8_t* values = row + 2 * n_blocks;
+    if (!form.is_listed(hits[i].bytes)) {
+      const uint8_t* values = row + form.masks;
       for (int64_t b = 0; b < n_blocks; ++b) {
         const Mask mask = read16(row + 2 * b);
         if (mask == 0) continue;
         add_masked<type>(margin + b * kLanes, mask, values, fill(x));
         values += size * static_cast<size_t>(count_bits(mask));
       }
-    } else if (n_children <= 256) {
-      const uint8_t* values = row + (header + 1) / 2 * 2;
-      for (int j = 0; j < header; ++j) margin[row[j]] += one_value<type>(values + size * static_cast<size_t>(j)) * x;
+    } else if (narrow) {
+      add_listed<type, uint8_t>(margin, row, hits[i].bytes, x);
     } else {
-      const uint8_t* values = row + 2 * header;
-      for (int j = 0; j < header; ++j)
-        margin[read16(row + 2 * j)] += one_value<type>(values + size * static_cast<size_t>(j)) * x;
+      add_listed<type, uint16_t>(margin, row, hits[i].bytes, x);
     }
   }
 }
 
 template <ValueType type>
-void typed_margins(const LevelView& level, int64_t chunk, const Query& query, float* margin, Hit* hits) {
-  const int64_t n = find_rows(level, chunk, query, hits);
-  const uint8_t* blob = level.blob + level.blob_ptr[chunk];
+void typed_margins(const LevelView& level, int64_t chunk, const Hit* hits, int64_t n, float* margin) {
   const int64_t first = level.child_ptr[chunk], n_children = level.child_ptr[chunk + 1] - first;
-  if (n_children <= kLanes) narrow_margins<type>(blob, hits, n, margin);
-  else wide_margins<type>(blob, hits, n, n_children, margin);
+  if (n_children <= kLanes) narrow_margins<type>(hits, n, margin);
+  else wide_margins<type>(hits, n, n_children, margin);
   const float* bias = level.bias + first;
-  if (type == ValueType::int8) {
+  if (type != ValueType::f32) {
     const float* scale = level.scale + first;
     for (int64_t j = 0; j < n_children; ++j) margin[j] = margin[j] * scale[j] + bias[j];
   } else {
@@ -139,10 +167,10 @@ void typed_margins(const LevelView& level, int64_t chunk, const Query& query, fl
   }
 }
 
-void margins(const LevelView& level, int64_t chunk, const Query& query, float* margin, Hit* hits) {
-  if (level.type == ValueType::f32) typed_margins<ValueType::f32>(level, chunk, query, margin, hits);
-  else if (level.type == ValueType::f16) typed_margins<ValueType::f16>(level, chunk, query, margin, hits);
-  else typed_margins<ValueType::int8>(level, chunk, query, margin, hits);
+void margins(const LevelView& level, int64_t chunk, const Hit* hits, int64_t n, float* margin) {
+  if (level.type == ValueType::f32) typed_margins<ValueType::f32>(level, chunk, hits, n, margin);
+  else if (level.type == ValueType::f16) typed_margins<ValueType::f16>(level, chunk, hits, n, margin);
+  else typed_margins<ValueType::int8>(level, chunk, hits, n, margin);
 }
 
 void to_scores(float* scores, int64_t n_children, ScoreKind kind, int power, float base) {
@@ -173,7 +201,7 @@ int64_t select(const float* scores, int64_t n, float threshold, int32_t* chosen)
 
 }  // namespace
 
-ScoreKernels score_kernels() { return {margins, to_scores, select}; }
+ScoreKernels score_kernels() { return {find, locate, margins, to_scores, select}; }
 
 }  // namespace LT_ISA
 }  // namespace longtail

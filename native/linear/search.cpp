@@ -149,9 +149,9 @@ bool Searcher::keep_best(const Kept& candidate, int32_t k, QueryState& state) co
   return true;
 }
 
-void Searcher::score_children(const LevelView& level, int64_t chunk, float above, const Query& query) {
+void Searcher::score_located(const LevelView& level, int64_t chunk, float above) {
   const int64_t first = level.child_ptr[chunk], n_children = level.n_children(chunk);
-  kernels_.margins(level, chunk, query, scores_.data(), hits_.data());
+  kernels_.margins(level, chunk, rows_.hits.data(), rows_.n, scores_.data());
   if (params_.node_score == params_.label_score) {
     kernels_.to_scores(scores_.data(), n_children, params_.node_score, params_.power, above);
     return;
@@ -165,11 +165,10 @@ void Searcher::score_children(const LevelView& level, int64_t chunk, float above
     if (child[j] < 0) scores_[static_cast<size_t>(j)] = margins_[static_cast<size_t>(j)];
 }
 
-void Searcher::open_chunk(const LevelView& level, size_t depth, const Found& node, const Query& query,
-                          const Scope& scope, QueryState& state) {
+void Searcher::open_chunk(const LevelView& level, size_t depth, const Found& node, const Scope& scope, QueryState& state) {
   ++state.opened;
   const int64_t chunk = node.label;
-  score_children(level, chunk, node.score, query);
+  score_located(level, chunk, node.score);
   const int32_t* child = level.child + level.child_ptr[chunk];
   const int64_t n = kernels_.select(scores_.data(), level.n_children(chunk), state.threshold, chosen_.data());
   for (int64_t i = 0; i < n; ++i) {
@@ -216,9 +215,17 @@ void Searcher::search_tree(size_t t, const Query& query, const Scope& scope) {
   for (int64_t c = 0; c < tree.levels[0].n_chunks; ++c)
     if (allows_chunk(t, 0, static_cast<int32_t>(c), scope)) own_.frontier.push_back({0.0f, static_cast<int32_t>(c)});
   for (size_t depth = 0; depth < tree.levels.size() && !own_.frontier.empty(); ++depth) {
-    for (const Found& node : own_.frontier) {
-      if (!can_enter(own_, node.score)) break;  // the frontier is sorted: nothing further can enter
-      open_chunk(tree.levels[depth], depth, node, query, scope, own_);
+    const LevelView& level = tree.levels[depth];
+    const auto& frontier = own_.frontier;
+    find_next(level, frontier[0].label, query);
+    locate_next(level, frontier[0].label);
+    for (size_t i = 0; i < frontier.size(); ++i) {
+      // The frontier is sorted: when one cannot enter, nothing further can.
+      if (!can_enter(own_, frontier[i].score)) break;
+      const bool more = i + 1 < frontier.size() && can_enter(own_, frontier[i + 1].score);
+      if (more) find_next(level, frontier[i + 1].label, query);
+      open_chunk(level, depth, frontier[i], scope, own_);
+      if (more) locate_next(level, frontier[i + 1].label);
     }
     end_level(own_, scope.restricted);
   }

@@ -75,6 +75,12 @@ struct QueryState {
   void start();
 };
 
+/// The rows of a chunk that a query has features for.
+struct FoundRows {
+  int64_t n = 0;
+  std::vector<Hit> hits;
+};
+
 /// The memory of one thread, kept from query to query.
 class Searcher {
  public:
@@ -89,13 +95,24 @@ class Searcher {
 
   // The beam step by step, for those who order the work of many queries themselves (batch.hpp).
   void start_beam(const TreeView& tree, QueryState& state) const;
+  /// For queries of so many features.
   void make_room(const Query& query) {
-    if (hits_.size() < static_cast<size_t>(query.n) + 1) hits_.resize(static_cast<size_t>(query.n) + 1);
+    for (FoundRows* rows : {&rows_, &next_rows_})
+      if (rows->hits.size() < static_cast<size_t>(query.n) + 1) rows->hits.resize(static_cast<size_t>(query.n) + 1);
   }
   /// Whether a node of the frontier could still change the list.
   bool can_enter(const QueryState& state, float score) const { return !(score < node_bound(state)); }
-  void open_node(const LevelView& level, const Found& node, const Query& query, QueryState& state) {
-    open_chunk(level, 0, node, query, {false, false, params_.k}, state);
+  // A node is opened in three steps, so that what it needs of memory is on its way while the one before is worked on:
+  // find_next for the next node, open_node for this one, locate_next for the next one, which then is this one.
+  void find_next(const LevelView& level, int64_t chunk, const Query& query) {
+    next_rows_.n = kernels_.find(level, chunk, query, next_rows_.hits.data());
+  }
+  void locate_next(const LevelView& level, int64_t chunk) {
+    kernels_.locate(level, chunk, next_rows_.hits.data(), next_rows_.n);
+    std::swap(rows_, next_rows_);
+  }
+  void open_node(const LevelView& level, const Found& node, QueryState& state) {
+    open_chunk(level, 0, node, {false, false, params_.k}, state);
   }
   /// The best of what is under the nodes that were opened becomes the frontier.
   void end_level(QueryState& state, bool restricted = false) const;
@@ -122,10 +139,15 @@ class Searcher {
   };
 
   void search_tree(size_t tree, const Query& query, const Scope& scope);
-  void open_chunk(const LevelView& level, size_t depth, const Found& node, const Query& query, const Scope& scope,
-                  QueryState& state);
-  /// OUT scores_: of all children of a chunk whose own score is `above`.
-  void score_children(const LevelView& level, int64_t chunk, float above, const Query& query);
+  /// Opens a chunk whose rows have been located.
+  void open_chunk(const LevelView& level, size_t depth, const Found& node, const Scope& scope, QueryState& state);
+  /// IN rows_, located. OUT scores_: of all children of a chunk whose own score is `above`.
+  void score_located(const LevelView& level, int64_t chunk, float above);
+  void score_children(const LevelView& level, int64_t chunk, float above, const Query& query) {
+    find_next(level, chunk, query);
+    locate_next(level, chunk);
+    score_located(level, chunk, above);
+  }
   bool allows_chunk(size_t tree, size_t level, int32_t chunk, const Scope& scope) const {
     return !scope.restricted || chunk_mark_[tree][level][static_cast<size_t>(chunk)] == mark_;
   }
@@ -171,7 +193,7 @@ class Searcher {
   std::chrono::steady_clock::time_point deadline_;
   QueryState own_;
   std::vector<float> scores_, margins_;
-  std::vector<Hit> hits_;
+  FoundRows rows_, next_rows_;
   std::vector<int32_t> chosen_;
   std::vector<Found> found_, all_;
   std::vector<Open> heap_;

@@ -21,79 +21,69 @@ void check_pointers(const int64_t* ptr, int64_t n, int64_t end, const char* name
   if (ptr[n] != end) bad(std::string(name) + " does not end where its array does");
 }
 
-/// Walks the row at `p` and gives where it ends, or throws.
-const uint8_t* check_row(const uint8_t* p, const uint8_t* end, int64_t n_children, size_t value_bytes) {
-  const auto need = [&](int64_t bytes) {
-    if (end - p < bytes) bad("a row runs past its node");
-  };
-  const auto read16 = [&] {
-    uint16_t v;
-    std::memcpy(&v, p, 2);
-    p += 2;
-    return v;
-  };
-  const int64_t n_blocks = n_blocks_of(n_children);
-  uint16_t header = kDenseRow;
-  if (n_blocks > 1) {
-    need(2);
-    header = read16();
-  }
-  int64_t n_values = 0;
-  if (header == kDenseRow) {
-    need(2 * n_blocks);
-    for (int64_t b = 0; b < n_blocks; ++b) {
-      const uint16_t mask = read16();
-      const int64_t lanes = n_children - b * kBlock;
-      if (lanes < kBlock && (mask >> lanes) != 0) bad("a row names a child that does not exist");
-      n_values += count_bits(mask);
-    }
-  } else {
-    if (header > n_children) bad("a row has more values than its node has children");
-    n_values = header;
-    const bool narrow = n_children <= 256;
-    need(narrow ? (n_values + 1) / 2 * 2 : 2 * n_values);
+void check_row(RowSpan row, int64_t n_children, const RowForm& form) {
+  const uint8_t* p = row.begin;
+  size_t n_values = 0;
+  if (form.is_listed(row.bytes)) {
+    n_values = row.bytes / (form.number + form.value);
     int64_t last = -1;
-    for (int64_t i = 0; i < n_values; ++i) {
-      uint16_t c = 0;
-      if (narrow) c = p[i];
-      else std::memcpy(&c, p + 2 * i, 2);
+    for (size_t i = 0; i < n_values; ++i, p += form.number) {
+      uint16_t c = *p;
+      if (form.number == 2) std::memcpy(&c, p, 2);
       if (c >= n_children || c <= last) bad("a row names a child that does not exist");
       last = c;
     }
-    p += narrow ? (n_values + 1) / 2 * 2 : 2 * n_values;
+  } else {
+    if (row.bytes < form.masks) bad("a row is shorter than its masks");
+    for (int64_t b = 0; b < n_blocks_of(n_children); ++b, p += 2) {
+      uint16_t mask;
+      std::memcpy(&mask, p, 2);
+      const int64_t lanes = n_children - b * kBlock;
+      if (lanes < kBlock && (mask >> lanes) != 0) bad("a row names a child that does not exist");
+      n_values += static_cast<size_t>(count_bits(mask));
+    }
   }
-  need(n_values * static_cast<int64_t>(value_bytes));
-  return p + n_values * static_cast<int64_t>(value_bytes);
+  if (row.bytes != static_cast<size_t>(p - row.begin) + n_values * form.value) bad("a row has a wrong length");
+}
+
+/// The group of a word: ends and rows within the chunk's blob.
+void check_group(const uint8_t* blob, int64_t blob_bytes, const WordEntry& word, int64_t n_children, const RowForm& form) {
+  const uint32_t shift = word.place & kWidthBits;
+  const int64_t at = word.place & ~kWidthBits;
+  const auto n_rows = static_cast<uint32_t>(count_bits(word.bits));
+  if (shift > 2) bad("the ends of rows have a wrong width");
+  if (at > blob_bytes || at < static_cast<int64_t>(n_rows) << shift) bad("a row lies outside its node");
+  int64_t begin = at;
+  for (uint32_t r = 0; r < n_rows; ++r) {
+    const RowSpan row = row_at(blob, word.place, r);
+    // An end before its beginning is a huge length.
+    if (row.begin - blob != begin || row.bytes > blob_bytes - begin) bad("a row lies outside its node");
+    check_row(row, n_children, form);
+    begin += row.bytes;
+  }
 }
 
 void check_chunk(const LevelView& level, int64_t chunk) {
   const uint8_t* blob = level.blob + level.blob_ptr[chunk];
-  const uint8_t* end = level.blob + level.blob_ptr[chunk + 1];
+  const int64_t blob_bytes = level.blob_ptr[chunk + 1] - level.blob_ptr[chunk];
   const int64_t n_words = level.word_ptr[chunk + 1] - level.word_ptr[chunk];
-  const int64_t n_rows = level.row_ptr[chunk + 1] - level.row_ptr[chunk];
-  int64_t word = 0, row = 0;
+  const int64_t n_children = level.n_children(chunk);
+  const RowForm form(n_children, value_size(level.type));
+  int64_t at = 0;
   for (int64_t t = 0; t < level.n_top; ++t) {
-    const uint64_t top = level.top_bits[chunk * level.n_top + t];
-    if (level.top_rank[chunk * level.n_top + t] != static_cast<uint64_t>(word)) bad("the feature index counts wrongly");
-    for (uint64_t words = top; words != 0; words &= words - 1, ++word) {
-      if (word >= n_words) bad("the feature index names more words than there are");
-      const uint64_t bits = level.word_bits[level.word_ptr[chunk] + word];
+    const uint64_t* top = level.tops + kTopParts * (chunk * level.n_top + t);
+    if (top[1] != static_cast<uint64_t>(at)) bad("the feature index counts wrongly");
+    for (uint64_t words = top[0]; words != 0; words &= words - 1, ++at) {
+      if (at >= n_words) bad("the feature index names more words than there are");
+      const WordEntry word = read_word(level.words, level.word_ptr[chunk] + at);
       const int64_t first = (t * 64 + lowest_bit(words)) * 64;
-      if (bits == 0) bad("the feature index has an empty word");
-      if (level.word_rank[level.word_ptr[chunk] + word] != static_cast<uint64_t>(row))
-        bad("the feature index counts wrongly");
-      if (first >= level.n_features || (level.n_features - first < 64 && (bits >> (level.n_features - first)) != 0))
+      if (word.bits == 0) bad("the feature index has an empty word");
+      if (first >= level.n_features || (level.n_features - first < 64 && (word.bits >> (level.n_features - first)) != 0))
         bad("the feature index names a feature that does not exist");
-      row += count_bits(bits);
-      if (row > n_rows) bad("the feature index names more rows than there are");
+      check_group(blob, blob_bytes, word, n_children, form);
     }
   }
-  if (word != n_words || row != n_rows) bad("the feature index does not name all words and rows");
-  for (int64_t r = 0; r < n_rows; ++r) {
-    const int64_t at = 2 * static_cast<int64_t>(level.row_at[level.row_ptr[chunk] + r]);
-    if (at > end - blob) bad("a row lies outside its node");
-    check_row(blob + at, end, level.n_children(chunk), value_size(level.type));
-  }
+  if (at != n_words) bad("the feature index does not name all words");
 }
 
 }  // namespace
@@ -112,13 +102,10 @@ void validate_level(LevelView& level, const LevelSizes& sizes, int64_t n_next, i
     if (to >= 0 ? to >= n_next : ~to >= n_labels) bad("a child is neither a node nor a label");
   }
   if (sizes.bias != sizes.child) bad("bias has a wrong length");
-  if (sizes.scale != (level.type == ValueType::int8 ? sizes.child : 0)) bad("scale has a wrong length");
-  if (sizes.top_bits != level.n_chunks * level.n_top || sizes.top_rank != sizes.top_bits)
-    bad("the feature index has a wrong length");
-  if (sizes.word_bits < 1 || sizes.word_rank != sizes.word_bits) bad("the feature index has a wrong length");
-  check_pointers(level.word_ptr, level.n_chunks, sizes.word_bits - 1, "word_ptr");
-  if (sizes.row_at < 1) bad("row_at has a wrong length");
-  check_pointers(level.row_ptr, level.n_chunks, sizes.row_at - 1, "row_ptr");
+  if (sizes.scale != (is_scaled(level.type) ? sizes.child : 0)) bad("scale has a wrong length");
+  if (sizes.tops != kTopParts * level.n_chunks * level.n_top) bad("the feature index has a wrong length");
+  if (sizes.words < kWordParts || sizes.words % kWordParts != 0) bad("the feature index has a wrong length");
+  check_pointers(level.word_ptr, level.n_chunks, sizes.words / kWordParts - 1, "word_ptr");
   if (sizes.blob < static_cast<int64_t>(kBlobPadding)) bad("the rows have a wrong length");
   check_pointers(level.blob_ptr, level.n_chunks, sizes.blob - static_cast<int64_t>(kBlobPadding), "blob_ptr");
   if (deep) parallel_for(level.n_chunks, threads, [&](int64_t c, int) { check_chunk(level, c); });

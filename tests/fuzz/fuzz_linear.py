@@ -45,7 +45,7 @@ def small_models() -> list[Any]:
     texts = [" ".join(f"w{i}" for i in row.indices) for row in x]
     names = [f"name{i}" for i in range(M)]
     return [
-        lt.LinearTree(arity=3, max_leaf=5, **quick).fit(x, y),
+        lt.LinearTree(arity=3, max_leaf=5, weights="f32", **quick).fit(x, y),
         lt.LinearTree(arity=2, max_leaf=20, trees=2, weights="int8", **quick).fit(x, y, labels=names),
         lt.OneVsRest(weights="f16", threshold=0.3, **quick).fit(x, y),
         lt.OneVsRest(weights="int8", **quick).fit(x.toarray(), y),
@@ -206,7 +206,7 @@ class Folders:
                 str(model.explain(queries[:1] if isinstance(queries, list) else queries[[0]], label))
         json.dumps(model.describe())
         if len(model.label_frequencies_):
-            with_error(lambda: model.to_weights("f16").predict(queries))
+            with_error(lambda: model.to_weights("f32").predict(queries))
 
 
 def surprise(error: Exception) -> str:

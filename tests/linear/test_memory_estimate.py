@@ -56,7 +56,7 @@ print(estimate, resident("VmHWM") - before)
     [
         ("lt.LinearTree(max_iter=5)", "1"),
         ("lt.LinearTree(max_iter=5, negatives='matched')", "100"),
-        ("lt.LinearTree(max_iter=2, arity=2, weights='f16', trees=2)", "100"),
+        ("lt.LinearTree(max_iter=2, arity=2, weights='f32', trees=2)", "100"),
     ],
 )
 def test_the_estimate_is_above_the_peak_and_not_far_above(model: str, scale: str) -> None:
@@ -81,7 +81,7 @@ def test_each_choice_costs_what_it_should() -> None:
         return lt.LinearTree(**{"max_leaf": 5, "threads": 1, **params}).memory_estimate(x, y)
 
     usual = needs()
-    assert needs(weights="f16").weights < usual.weights
+    assert needs(weights="int8").weights < usual.weights < needs(weights="f32").weights
     assert needs(trees=3).weights > usual.weights
     assert needs(negatives="matched").negatives > usual.negatives == 0
     assert (usual.features, needs(normalize=False).features) == (4 * x.nnz, 0)

@@ -101,3 +101,24 @@ def test_what_is_given_is_not_changed() -> None:
     before = x.data.copy()
     lt.LinearTree(max_leaf=10).fit(x, y).predict(x, k=1)
     assert np.array_equal(x.data, before)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3, 1e7])
+@pytest.mark.parametrize("spread", [1.0, 1e3])
+def test_half_precision_is_good_for_features_of_any_size(size: float, spread: float) -> None:
+    """Tiny features want huge weights, huge ones tiny weights, and some of both may share a classifier: what is stored
+    in half precision ranks as what is stored with all bits does."""
+    x, y, _ = problem()
+    units = np.geomspace(1 / spread, spread, x.shape[1])[np.random.default_rng(1).permutation(x.shape[1])]
+    rows = sp.csr_matrix(unit(x) @ sp.diags(units * size), dtype=np.float32)
+    settings: dict[str, Any] = {"normalize": False, "threshold": 0.0, "C": min(1e6, (spread * size) ** -2)}
+    whole = lt.LinearTree(arity=4, max_leaf=4, weights="f32", **settings).fit(rows[:500], y[:500])
+    half = lt.LinearTree(arity=4, max_leaf=4, **settings).fit(rows[:500], y[:500])
+    assert half.weights == "f16"
+    step = whole._predictor.child_weights(0, 0, 0, 0)
+    stored = half._predictor.child_weights(0, 0, 0, 0)
+    np.testing.assert_array_equal(step[0], stored[0])
+    np.testing.assert_allclose(stored[1], step[1], rtol=2**-11, atol=np.abs(step[1]).max() * 2**-38)
+    a, b = whole.predict(rows[500:], k=5), half.predict(rows[500:], k=5)
+    np.testing.assert_allclose(b.scores, a.scores, rtol=0.02, atol=1e-4)
+    assert (a.labels[:, 0] == b.labels[:, 0]).mean() >= 0.99

@@ -13,7 +13,14 @@ import numpy as np
 import pytest
 
 from longtail.errors import ModelError
-from longtail.store import Folder, is_model_folder, read_folder, update_evaluation, write_folder
+from longtail.store import (
+    FORMAT_VERSION,
+    Folder,
+    is_model_folder,
+    read_folder,
+    update_evaluation,
+    write_folder,
+)
 
 ARRAYS = {
     "tree0.child": np.arange(12, dtype=np.int32).reshape(3, 4),
@@ -145,7 +152,7 @@ def test_what_is_not_a_model_is_never_overwritten(tmp_path: Path) -> None:
     assert read_folder(write(empty)).kind == "Example"
     future = write(tmp_path / "future")
     edit(future, lambda meta: meta.update(format_version=99, new_field=1))
-    assert read_folder(write(future)).format_version == 1
+    assert read_folder(write(future)).format_version == FORMAT_VERSION
 
 
 @pytest.mark.parametrize(
@@ -199,7 +206,9 @@ def spec(name: str, **change: Any) -> Any:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda meta: meta.update(format_version=2), "format version 2, .* Install a newer one"),
+        (lambda meta: meta.update(format_version=3), "format version 3, .* Install a newer one"),
+        (lambda meta: meta.update(format_version=1), "format version 1, .* Train the model again"),
+        (lambda meta: meta.update(format_version=0), "format version"),
         (lambda meta: meta.update(format_version=True), "format version"),
         (lambda meta: meta.update(format_version="1"), "format version"),
         (lambda meta: meta.update(format="zip"), "does not say that it is"),

@@ -64,7 +64,8 @@ class LinearTree(LinearRanker):
         tol: the solver stops when the projected gradients span no more than this.
         max_iter: passes over the rows at most.
         threshold: weights of this size or less are dropped.
-        weights: how they are stored: "f32", "f16", "int8".
+        weights: how they are stored: "f16" (11 significant bits, whatever the size of a classifier's weights; those
+            under a 2^28th of its largest keep fewer), "f32" (all bits), "int8" (127 steps up to its largest).
         beam: tree nodes kept per level in the search.
         node_score: what the margin z of an inner node becomes: "hinge" (exp(-max(0, 1-z)^hinge_power)), "sigmoid" or
             "raw". The score of a label is the product along its path; with "raw" anywhere, the sum of raw margins and
@@ -120,7 +121,7 @@ class LinearTree(LinearRanker):
         tol: float = 0.1,
         max_iter: int = 100,
         threshold: float = 0.05,
-        weights: str = "f32",
+        weights: str = "f16",
         beam: int = 10,
         node_score: str = "hinge",
         label_score: str = "hinge",

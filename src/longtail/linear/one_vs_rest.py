@@ -35,7 +35,8 @@ class OneVsRest(LinearRanker):
         tol: the solver stops when the projected gradients span no more than this.
         max_iter: passes over the rows at most.
         threshold: weights of this size or less are dropped.
-        weights: how they are stored: "f32", "f16", "int8".
+        weights: how they are stored: "f16" (11 significant bits, whatever the size of a classifier's weights; those
+            under a 2^28th of its largest keep fewer), "f32" (all bits), "int8" (127 steps up to its largest).
         label_score: what a margin z becomes: "sigmoid", "raw", or "hinge" (exp(-max(0, 1-z)^hinge_power), in which all
             margins above 1 are equal).
         hinge_power: see label_score.
@@ -61,7 +62,7 @@ class OneVsRest(LinearRanker):
         tol: float = 0.03,
         max_iter: int = 100,
         threshold: float = 0.01,
-        weights: str = "f32",
+        weights: str = "f16",
         label_score: str = "sigmoid",
         hinge_power: int = 3,
         vectorizer: TextVectorizer | None = None,

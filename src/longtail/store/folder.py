@@ -27,7 +27,7 @@ from .swap import locate, recover, replace_file, replacing
 __all__ = ["FORMAT_VERSION", "Folder", "is_model_folder", "read_folder", "update_evaluation", "write_folder"]
 
 FORMAT = "longtail-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 2: the classifiers of linear models are laid out in another way
 MODEL_JSON = "model.json"
 README = "README.md"
 
@@ -293,11 +293,11 @@ def _read_meta(folder: Directory, verify: bool, any_version: bool = False) -> di
     version = meta.get("format_version")
     if type(version) is not int or version < 1:
         raise ModelError(f"{where} has the format version {version!r}, expected a whole number from 1.")
-    if version > FORMAT_VERSION and not any_version:
+    if version != FORMAT_VERSION and not any_version:
+        advice = "Install a newer one." if version > FORMAT_VERSION else "Train the model again."
         raise ModelError(
             f"{where} has the format version {version}, written by longtail "
-            f"{meta.get('longtail_version')!s:.40}; "
-            f"this longtail reads up to version {FORMAT_VERSION}. Install a newer one."
+            f"{meta.get('longtail_version')!s:.40}; this longtail reads version {FORMAT_VERSION}. {advice}"
         )
     for name, types in _FIELDS.items():
         if name not in meta:
