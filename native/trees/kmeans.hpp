@@ -1,6 +1,6 @@
 // Hierarchical balanced spherical k-means: every split is an exact balanced 2-means of the labels of a range.
 //
-// A split starts from two labels, puts the labels with the largest x·(μ₊ - μ₋) on the first side, takes the mean
+// A split starts from two random labels, puts the labels with the largest x·(μ₊ - μ₋) on the first side, takes the mean
 // directions of both sides, and so on. Sides have the sizes that cut_size() says. The sums μ are kept in double and
 // changed by the labels that move only, which are few after two rounds.
 #pragma once

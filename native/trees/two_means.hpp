@@ -107,12 +107,11 @@ class TwoMeans {
  private:
   static constexpr double kLopsided = 1e-6;
   static constexpr double kNoise = 1e-9;  // of sums: an objective that falls by less has stayed
-  static constexpr int kCandidates = 16;  // draws for the second of the two labels that a split starts from
 
   using Key = typename Rule::Key;
 
   void make_room() {
-    scores_.resize(static_cast<size_t>(std::max<int64_t>(n_, kCandidates)));
+    scores_.resize(static_cast<size_t>(n_));
     keys_.resize(static_cast<size_t>(n_));
     on_first_.assign(static_cast<size_t>(n_), 0);
   }
@@ -144,8 +143,9 @@ class TwoMeans {
     }
   }
 
-  /// The first direction leads from one label to another: a label is drawn, and of kCandidates more the one that is least
-  /// like it. Labels of zeros are left out; without two others the direction is zero, and ties decide.
+  /// The first direction leads from one label to another, both drawn at random: starting from labels that are unlike each
+  /// other finds splits of a higher cosine and no better precision. Labels of zeros are left out; without two others the
+  /// direction is zero, and ties decide.
   void begin(uint64_t seed) {
     const auto d = static_cast<size_t>(rows_->n_cols);
     direction_.assign(d, 0.0f);
@@ -156,16 +156,11 @@ class TwoMeans {
       if (!is_zero_row(*rows_, ids_[i])) alive_.push_back(ids_[i]);
     if (alive_.size() < 2) return;
     const uint64_t count = alive_.size(), first = mix(seed) % count;
-    int32_t candidates[kCandidates];
-    for (uint64_t c = 0; c < kCandidates; ++c)
-      candidates[c] = alive_[(first + 1 + mix(seed + 1 + c) % (count - 1)) % count];
+    const uint64_t second = (first + 1 + mix(seed + 1) % (count - 1)) % count;
     const auto end = static_cast<int32_t>(d);
     std::vector<double>& sum = plus_;  // not in use yet
     add_row(*rows_, alive_[first], 1.0, sum.data(), 0, end);
-    for (size_t j = 0; j < d; ++j) direction_[j] = static_cast<float>(sum[j]);
-    LT_DISPATCH(score_rows, *rows_, candidates, kCandidates, direction_.data(), scores_.data());
-    const auto least = std::min_element(scores_.begin(), scores_.begin() + kCandidates) - scores_.begin();
-    add_row(*rows_, candidates[least], -1.0, sum.data(), 0, end);
+    add_row(*rows_, alive_[second], -1.0, sum.data(), 0, end);
     for (size_t j = 0; j < d; ++j) direction_[j] = static_cast<float>(sum[j]);
   }
 

@@ -11,7 +11,6 @@ from longtail.trees import LabelTree
 from longtail.trees.shape import level_arities
 
 LEVELS = ["portable", "avx2", "avx512"]
-CANDIDATES = 16
 MASK = 2**64 - 1
 
 
@@ -34,8 +33,8 @@ def starting_direction(e, seed):
         return np.zeros(e.shape[1])
     n = len(alive)
     first = mix(seed) % n
-    drawn = [alive[(first + 1 + mix((seed + 1 + c) & MASK) % (n - 1)) % n] for c in range(CANDIDATES)]
-    return e[alive[first]] - e[min(drawn, key=lambda i: e[i] @ e[alive[first]])]
+    second = (first + 1 + mix((seed + 1) & MASK) % (n - 1)) % n
+    return e[alive[first]] - e[alive[second]]
 
 
 def split(e, first_parts, second_parts, seed, rounds, tol, history):

@@ -63,6 +63,20 @@ def test_the_tradeoff_chooses_the_tree(tmp_path: Path) -> None:
         assert loaded.predict(TEXTS).scores.tobytes() == model.predict(TEXTS).scores.tobytes()
 
 
+def test_similar_labels_share_a_side_of_the_tree() -> None:
+    """Words pair labels in one way, rows in another: each side of the root has the pairs of one of them."""
+    texts = [f"{'warm' if i % 4 < 2 else 'cold'} w{i}" for i in range(80)]
+    labels = [
+        [f"{'red' if i % 2 else 'blue'}{i % 4}", f"{'red' if i % 2 else 'blue'}{(i + 2) % 4}"]
+        for i in range(80)
+    ]
+    for similarity, pairs in (("features", {0, 1}), ("labels", {0, 2})):
+        y = [[int(name[-1]) for name in row[: 1 if similarity == "features" else 2]] for row in labels]
+        model = lt.HierarchicalSoftmax(dim=4, epochs=1, tradeoff=0.0, similarity=similarity).fit(texts, y)
+        parent = model.trees_[0].parent[model.trees_[0].leaf_of]
+        assert {label for label in range(4) if parent[label] == parent[0]} == pairs
+
+
 def test_a_tree_of_other_labels_is_refused() -> None:
     with pytest.raises(lt.DataError, match="The tree has 3 labels and Y has 4"):
         fitted(tree=lt.trees.complete_tree(3))

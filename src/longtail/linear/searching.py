@@ -63,8 +63,9 @@ class Search(NamedTuple):
         return "raw" in (self.node_score, self.label_score)
 
 
-def native_options(search: Search, *, threads: int = 1, **lists: Any) -> Any:
-    """The native form. ``lists``: only_ptr, only, exclude_ptr, exclude."""
+def native_options(search: Search, *, threads: int = 1, bound: bool = True, **lists: Any) -> Any:
+    """The native form. ``lists``: only_ptr, only, exclude_ptr, exclude. Without the bound a beam opens all of its
+    nodes, also those that cannot change the list: there to measure what the bound is worth."""
     everything = search.search == "exact" and search.is_raw  # without a bound all there is gets opened anyway
     return _native.linear.SearchOptions(
         k=min(int(search.k), search.n_labels),
@@ -72,7 +73,7 @@ def native_options(search: Search, *, threads: int = 1, **lists: Any) -> Any:
         node_score=search.node_score,
         label_score=search.label_score,
         power=int(search.power),
-        bound=True,
+        bound=bound,
         per_tree=PER_TREE,
         kind="beam" if search.search == "beam" or everything else "best_first",
         slack=float(search.slack),

@@ -53,6 +53,8 @@ class HierarchicalSoftmax(Searchable):
             leaves of several labels, a softmax takes the place of the logistic.
         tradeoff: None for the Huffman tree of the labels' frequencies; a number from 0 to 2 for an interpolated tree,
             from one that keeps similar labels together (0) to one that looks at frequencies alone (2).
+        similarity: which labels an interpolated tree takes for similar: those of rows with similar "features", or those
+            that go together with similar other "labels", for rows with several of them.
         word_ngrams, min_count, buckets, subwords, split, lowercase: how texts become bags of words and n-grams, see
             ``WordBags``.
         pretrained: a ``.vec`` file with embeddings of words to begin with.
@@ -79,6 +81,7 @@ class HierarchicalSoftmax(Searchable):
         "lr": Real(0, 1e6, open_low=True),
         "tree": Nullable(Instance("a LabelTree", LabelTree)),
         "tradeoff": Nullable(Real(0, 2)),
+        "similarity": Choice("features", "labels"),
         **{name: BAG_CONSTRAINTS[name] for name in _BAG_PARAMS},
         "pretrained": Nullable(Instance("a path", str, Path)),
         "vectorizer": Nullable(VectorizerCheck()),
@@ -98,6 +101,7 @@ class HierarchicalSoftmax(Searchable):
         lr: float = 0.5,
         tree: LabelTree | None = None,
         tradeoff: float | None = None,
+        similarity: str = "features",
         word_ngrams: int = 2,
         min_count: int = 2,
         buckets: int = 2_000_000,
@@ -116,6 +120,7 @@ class HierarchicalSoftmax(Searchable):
         self.lr = lr
         self.tree = tree
         self.tradeoff = tradeoff
+        self.similarity = similarity
         self.word_ngrams = word_ngrams
         self.min_count = min_count
         self.buckets = buckets
@@ -184,7 +189,7 @@ class HierarchicalSoftmax(Searchable):
     def _tree(self, x: CSR, y: CSR) -> LabelTree:
         if self.tree is None:
             threads = resolve_threads(self.threads)
-            return label_tree(x, y, self.tradeoff, int(self.seed), threads)
+            return label_tree(x, y, self.tradeoff, self.similarity, int(self.seed), threads)
         if self.tree.n_labels != y.shape[1]:
             raise DataError(
                 f"The tree has {self.tree.n_labels} labels and Y has {y.shape[1]}; they must be the same."

@@ -11,13 +11,14 @@ from ..trees import LabelTree, huffman_tree, interpolated_tree
 __all__ = ["label_tree"]
 
 
-def label_tree(x: CSR, y: CSR, tradeoff: float | None, seed: int, threads: int) -> LabelTree:
-    """A binary tree with one label a leaf: Huffman's, or one that also keeps labels of similar rows together."""
+def label_tree(x: CSR, y: CSR, tradeoff: float | None, similarity: str, seed: int, threads: int) -> LabelTree:
+    """A binary tree with one label a leaf: Huffman's, or one that also keeps similar labels together: those of rows
+    with similar features, or those that go with similar labels."""
     frequencies = np.bincount(y.indices, minlength=y.shape[1])
     if tradeoff is None:
         return huffman_tree(frequencies)
     return interpolated_tree(
-        pifa(_by_rarity(x), y, threads=threads),
+        pifa(_by_rarity(x if similarity == "features" else y), y, threads=threads),
         frequencies,
         head_frequencies(y) if tradeoff > 1 else None,
         tradeoff=float(tradeoff),

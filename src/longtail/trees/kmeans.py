@@ -27,13 +27,13 @@ def kmeans_tree(
     """A balanced tree that keeps labels with similar embeddings together.
 
     Every node is split into its children by splits in two, for arity 16 four levels of them. A split is an
-    exact balanced spherical 2-means. It starts from two labels: one drawn at random and the least similar of
-    16 more. Then the labels with the largest x·(μ₊ - μ₋) become the first side, and μ± the mean directions
-    of the sides, until nobody moves, the mean cosine of labels to their side's centre rises by less than
-    ``tol``, or after ``n_iter`` assignments (5 halve the time and cost no precision on small sets, but up to
-    two points on sets of tens of thousands of labels, whose upper splits settle slowly). Where an odd number of labels
-    is halved, the middle one goes to the side it favours. Ties go by label id, so equal embeddings and those
-    of labels never seen in training, which are empty, are shared out in the order of their ids.
+    exact balanced spherical 2-means. It starts from two labels, drawn at random. Then the labels with the
+    largest x·(μ₊ - μ₋) become the first side, and μ± the mean directions of the sides, until nobody moves,
+    the mean cosine of labels to their side's centre rises by less than ``tol``, or after ``n_iter``
+    assignments (5 halve the time and cost no precision on small sets, but up to two points on sets of tens
+    of thousands of labels, whose upper splits settle slowly). Where an odd number of labels is halved, the
+    middle one goes to the side it favours. Ties go by label id, so equal embeddings and those of labels
+    never seen in training, which are empty, are shared out in the order of their ids.
 
     The tree has the shape that ``shape.py`` describes: full arity below the root, leaves of nearly equal
     size and at most ``max_leaf`` labels. It is the same for any number of threads and every instruction set.

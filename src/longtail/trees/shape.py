@@ -1,15 +1,16 @@
 """The shape of balanced trees: how many children at each depth.
 
 With k = arity and n = the fewest leaves that hold all labels, ceil(n_labels / max_leaf), the tree has the
-fewest levels h with k^h >= n. Every node has k children except the root, which has as few as will do: ceil(n
-/ k^(h-1)). The solver and the search take 16 siblings at once, so what is left over is left over at one
-node, the root. All parts differ in size by one at most, so leaves hold nearly the same number of labels,
-never more than max_leaf; all leaves are equally deep, except that a node with one label is not split any
-further.
+fewest levels h with k^h >= n. Every node has k children except the root, which needs at least ceil(n /
+k^(h-1)). The solver and the search take 16 siblings at once, so what is left over is left over at one node,
+the root, and of the numbers of its children that leave leaves at least half full the fewest is taken with
+which the labels of a leaf fill the fewest blocks of 16: smaller leaves are less work. All parts differ in
+size by one at most, so leaves hold nearly the same number of labels, never more than max_leaf; all leaves
+are equally deep, except that a node with one label is not split any further.
 
-    3,993 labels, k = 16, max_leaf = 100: 3 × 16 leaves of 83 or 84      (40 were needed)
+    3,993 labels, k = 16, max_leaf = 100: 4 × 16 leaves of 62 or 63      (40 were needed)
     30,000                                2 × 16 × 16 leaves of 58 or 59  (300 were needed)
-    131,000                               6 × 16 × 16 leaves of 85 or 86  (1,310 were needed)
+    131,000                               8 × 16 × 16 leaves of 63 or 64  (1,310 were needed)
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from ..params import Check, Int, check
 __all__ = ["MAX_ARITY", "check_shape", "level_arities"]
 
 MAX_ARITY = 64
+LANES = 16  # siblings that the solver and the search take at once
 
 _SHAPE: Mapping[str, Check] = {"arity": Int(2, MAX_ARITY), "max_leaf": Int(1)}
 
@@ -53,5 +55,8 @@ def level_arities(n_labels: int, arity: int, max_leaf: int) -> npt.NDArray[np.in
     while below_root * arity < leaves:
         below_root *= arity
         levels.append(arity)
-    levels[0] = -(-leaves // below_root)
+    fewest = -(-leaves // below_root)
+    half_full = 2 * n_labels // (below_root * max_leaf)
+    roots = range(fewest, max(fewest, min(arity, half_full)) + 1)
+    levels[0] = min(roots, key=lambda k: -(-n_labels // (k * below_root * LANES)))
     return np.array(levels, dtype=np.int32)
