@@ -95,14 +95,17 @@ def measure_ours(e: sp.csr_matrix, threads: list[int], max_leaf: int, repeat: in
     print("longtail, interpolated, binary, 20 rounds; 0 is balanced")
     f = np.random.default_rng(0).permutation(1 / np.arange(1, e.shape[0] + 1))
     for tradeoff in (0.0, 0.5, 1.0, 1.5, 2.0):
-        wall = cpu = float("inf")
-        for _ in range(repeat):
-            begin = time.perf_counter(), time.process_time()
-            tree = interpolated_tree(e, f, tradeoff=tradeoff, max_leaf=max_leaf, threads=threads[-1])
-            wall = min(wall, time.perf_counter() - begin[0])
-            cpu = min(cpu, time.process_time() - begin[1])
-        depth = tree.describe(f)["expected_depth"]
-        print(f"  λ {tradeoff}  wall {wall:.3f} s  processor {cpu:.3f} s  expected depth {depth:.2f}")
+        for team in threads:
+            wall = cpu = float("inf")
+            for _ in range(repeat):
+                begin = time.perf_counter(), time.process_time()
+                tree = interpolated_tree(e, f, tradeoff=tradeoff, max_leaf=max_leaf, threads=team)
+                wall = min(wall, time.perf_counter() - begin[0])
+                cpu = min(cpu, time.process_time() - begin[1])
+            depth = tree.describe(f)["expected_depth"]
+            print(
+                f"  λ {tradeoff}  {team} threads  wall {wall:.3f} s  processor {cpu:.3f} s  expected depth {depth:.2f}"
+            )
     tree = random_tree(e.shape[0], max_leaf=max_leaf)
     print(f"  a random tree: {tree.n_leaves} leaves, cosine {mean_cosine(e, tree.leaf_of):.4f}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # Linux counts in kB
