@@ -62,7 +62,7 @@ TIMED = "marginal"
 TIMED_KS = (5, 1)
 STAGES = ("train", "arities", "check", "softmax", "time", "report")
 # Other shapes: arity and the most labels of a leaf, and the tradeoffs that are tried for each.
-SHAPES = ((2, 20), (4, 100), (8, 100), (16, 100), (16, 20), (32, 100))
+SHAPES = ((16, 100), (32, 100), (8, 100), (4, 100), (16, 20), (2, 20))
 SHAPE_RATIOS = (0.0, 0.5, 1.0, 2.0)
 
 

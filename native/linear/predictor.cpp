@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/bits.hpp"
+#include "core/label_lists.hpp"
 #include "linear/batch.hpp"
 #include "trees/unit.hpp"
 
@@ -81,30 +82,6 @@ struct BatchRows {
       at += static_cast<size_t>(query.n);
     }
   }
-};
-
-/// Label lists of queries: none, one for all, or one each.
-class LabelLists {
- public:
-  LabelLists(const nb::object& indptr, const nb::object& indices, int64_t n_queries, int64_t n_labels,
-             const char* name) {
-    if (indptr.is_none()) return;
-    arg_ = std::make_unique<CsrArg>(indptr, nb::cast<In<int32_t>>(indices), n_labels);
-    const int64_t n = arg_->view().n_rows;
-    if (n != 1 && n != n_queries)
-      throw std::invalid_argument(std::string(name) + " must have one row, or one for each of the " +
-                                  std::to_string(n_queries) + " queries. Got " + std::to_string(n) + " instead.");
-  }
-  bool given() const { return arg_ != nullptr; }
-  const int32_t* of(int64_t i, int64_t& n) const {
-    const CsrView v = arg_->view();
-    const int64_t row = v.n_rows == 1 ? 0 : i;
-    n = v.row_nnz(row);
-    return v.indices + v.indptr[row];
-  }
-
- private:
-  std::unique_ptr<CsrArg> arg_;
 };
 
 bool same(const SearchParams& a, const SearchParams& b) {

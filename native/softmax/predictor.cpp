@@ -4,35 +4,13 @@
 #include <limits>
 
 #include "core/aligned.hpp"
+#include "core/label_lists.hpp"
 
 namespace longtail {
 
 namespace {
 
 constexpr int64_t kRowsPerTask = 64;
-
-/// Label lists of queries: none, one for all, or one each.
-class Lists {
- public:
-  Lists(const nb::object& indptr, const nb::object& indices, int64_t n_queries, int64_t n_labels, const char* name) {
-    if (indptr.is_none()) return;
-    arg_ = std::make_unique<CsrArg>(indptr, nb::cast<In<int32_t>>(indices), n_labels);
-    const int64_t n = arg_->view().n_rows;
-    if (n != 1 && n != n_queries)
-      throw std::invalid_argument(std::string(name) + " must have one row, or one for each of the " +
-                                  std::to_string(n_queries) + " queries. Got " + std::to_string(n) + " instead.");
-  }
-  const int32_t* of(int64_t i, int64_t& n) const {
-    if (arg_ == nullptr) return nullptr;
-    const CsrView v = arg_->view();
-    const int64_t row = v.n_rows == 1 ? 0 : i;
-    n = v.row_nnz(row);
-    return v.indices + v.indptr[row];
-  }
-
- private:
-  std::unique_ptr<CsrArg> arg_;
-};
 
 }  // namespace
 
@@ -90,8 +68,8 @@ nb::tuple SoftmaxPredictor::predict(nb::object indptr, In<int32_t> indices, In<f
   const int64_t n = x.n_rows, n_labels = decisions_.tree.n_labels();
   if (query.search.k > n_labels) throw std::invalid_argument("k is more than there are labels");
   const auto k = static_cast<size_t>(query.search.k);
-  const Lists only(query.only_ptr, query.only, n, n_labels, "only");
-  const Lists exclude(query.exclude_ptr, query.exclude, n, n_labels, "exclude");
+  const LabelLists only(query.only_ptr, query.only, n, n_labels, "only");
+  const LabelLists exclude(query.exclude_ptr, query.exclude, n, n_labels, "exclude");
   std::vector<int32_t> labels(static_cast<size_t>(n) * k, -1);
   std::vector<float> scores(static_cast<size_t>(n) * k, -std::numeric_limits<float>::infinity());
   std::vector<int32_t> opened(static_cast<size_t>(n), 0);
@@ -102,8 +80,8 @@ nb::tuple SoftmaxPredictor::predict(nb::object indptr, In<int32_t> indices, In<f
     const int64_t begin = x.indptr[i];
     kernels.mean(input_.view, x.indices + begin, x.data + begin, x.row_nnz(i), hidden);
     LabelFilter filter;
-    filter.only = only.of(i, filter.n_only);
-    filter.exclude = exclude.of(i, filter.n_exclude);
+    if (only.given()) filter.only = only.of(i, filter.n_only);
+    if (exclude.given()) filter.exclude = exclude.of(i, filter.n_exclude);
     const std::vector<ScoredLabel>& found = searcher.run(hidden, query.search, filter);
     for (size_t j = 0; j < std::min(found.size(), k); ++j) {
       labels[static_cast<size_t>(i) * k + j] = found[j].label;
