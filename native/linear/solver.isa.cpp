@@ -74,6 +74,7 @@ inline void add_row(float* weights, const Row& row, V step) {
 // soon are fetched while this one is worked on.
 constexpr int64_t kAhead = 4;
 constexpr int64_t kFetchedEntries = 64;
+constexpr int64_t kNearBytes = int64_t{1} << 18;  // weights so few are near enough; fetching them takes longer than it saves
 
 template <class V, bool dense>
 inline void fetch_row(const NodeRows& rows, int64_t i, const float* weights, const float* dual) {
@@ -271,6 +272,7 @@ void descend(const NodeRows& rows, const uint16_t* positive, const SolverParams&
   const V bias = fill_lanes<V>(params.bias), zero = fill_lanes<V>(0.0f), one = fill_lanes<V>(1.0f);
   const V minus_one = fill_lanes<V>(-1.0f);
   RunOrder& order = now.order;
+  const bool far = int64_t{width} * rows.n_features * static_cast<int64_t>(sizeof(float)) > kNearBytes;
   while (now.pass < params.max_iter && count_bits(now.active) > few) {
     ++now.pass;
     order.shuffle();
@@ -285,7 +287,7 @@ void descend(const NodeRows& rows, const uint16_t* positive, const SolverParams&
       const int64_t following = r + 1 < order.size() ? order.first_row(r + 1) : begin;
       for (int64_t i = begin; i < end; ++i) {
         const int64_t ahead = i + kAhead < end ? i + kAhead : std::min(following + (i + kAhead - end), rows.n_rows - 1);
-        fetch_row<V, dense>(rows, ahead, weights, dual);
+        if (far) fetch_row<V, dense>(rows, ahead, weights, dual);
         const Row row = row_at<dense>(rows, i);
         const V margin = dot<V, dense>(weights, row, load_lanes<V>(bias_weights) * bias);
         const V sign = blend(positive[i], minus_one, one);
