@@ -10,6 +10,9 @@ from typing import Any
 
 from pictures import draw
 
+import longtail as lt
+from longtail.plots.imbalance import touched_shares
+
 __all__ = ["write_report"]
 
 KS = (1, 3, 5)
@@ -27,6 +30,7 @@ def write_report(out: Path, kept: Path, data: Path, points: Sequence[Any], shape
     parts = [
         f"# Interpolated trees on {data.resolve().name}",
         _facts(out, found, times),
+        _imbalance(data),
         _depth_gains(curves, points, found),
     ]
     parts += [_table(curve, points, found) for curve in curves]
@@ -50,6 +54,16 @@ def _facts(out: Path, found: Found, times: Found) -> str:
         if revisions:
             told += f"; {what} at {', '.join(revisions)}"
     return told + "."
+
+
+def _imbalance(data: Path) -> str:
+    shares = touched_shares(lt.data.load(data, split="trn").Y)
+    n = len(shares) - 1
+    half = next(i for i, share in enumerate(shares) if share >= 0.5)
+    return (
+        f"The most frequent percent of the labels answers {100 * shares[round(n / 100)]:.1f} % of the training rows; "
+        f"the most frequent {100 * half / n:.2f} % answer half of them."
+    )
 
 
 def _depth_gains(curves: Sequence[str], points: Sequence[Any], found: Found) -> str:
