@@ -210,13 +210,12 @@ def _softmax_table(softmax: Sequence[Mapping[str, Any]], official: Sequence[Mapp
             *(_spread([run[f"P@{k}"] for run in p["runs"]]) for k in KS),
             f"{mean(run['depth@1'] for run in p['runs']):.2f}",
             f"{mean(run['nodes'] for run in p['runs']):.0f}",
-            f"{min(run['fit_seconds'] for run in p['runs']):.1f}",
         ]
         for p in trees
     ]
     if not rows:
         return ""
-    header = ["epochs", "tree", "seeds", *(f"P@{k}" for k in KS), "depth@1", "nodes opened", "fit s"]
+    header = ["epochs", "tree", "seeds", *(f"P@{k}" for k in KS), "depth@1", "nodes opened"]
     told = [
         f"Official {p['version']}, {p['epochs']} epochs, one thread, texts cut at white space: "
         f"{_worth_of(p['fastText'])}; "
