@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ RESULTS = Path(__file__).parent / "results"
 WAYS = ("oracle", "baseline", "EAGLE-0", "EAGLE", "contrast")
 MODELS = {
     "tree": lambda seed: lt.LinearTree(seed=seed),
+    "binary": lambda seed: lt.LinearTree(arity=2, seed=seed),
+    "C-0.3": lambda seed: lt.LinearTree(C=0.3, seed=seed),
+    "C-0.1": lambda seed: lt.LinearTree(C=0.1, seed=seed),
     "parabel-1": lambda seed: lt.LinearTree.parabel(trees=1, seed=seed),
     "parabel-3": lambda seed: lt.LinearTree.parabel(seed=seed),
 }
@@ -38,7 +42,7 @@ class Points:
         return self.done.get(_key(point))
 
     def put(self, point: dict[str, Any], result: dict[str, Any]) -> None:
-        record = {"point": point, "result": result}
+        record = {"point": point, "result": result, "commit": _commit()}
         self.done[_key(point)] = record
         RESULTS.mkdir(exist_ok=True)
         with open(self.path, "a") as file:
@@ -47,6 +51,14 @@ class Points:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.done.values())
+
+
+def _commit() -> str:
+    """What the library was when a point was computed."""
+    told = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=RESULTS.parent
+    )
+    return told.stdout.strip()
 
 
 def _key(point: dict[str, Any]) -> str:

@@ -53,15 +53,20 @@ def _rule_order(rule: str) -> tuple[Any, ...]:
 
 def _table(name: str) -> list[str]:
     cells: dict[tuple[str, str, str, str], list[dict[str, float]]] = defaultdict(list)
+    oracle: dict[tuple[str, int], dict[str, float]] = {}
     for record in Points(name):
         point = record["point"]
-        cells[point["model"], point["rule"], point["merge"], point["way"]].append(record["result"])
+        cell = cells[point["model"], point["rule"], point["merge"], point["way"]]
+        cell.append({**record["result"], "seed": point["seed"]})
+        if point["way"] == "oracle":
+            oracle[point["model"], point["seed"]] = record["result"]
     lines = [
         f"### {name}",
         "",
-        "| model | groups | way | recall of labels | precision of labels | P@1 | P@3 | P@5 | seeds | published |",
+        "| model | groups | way | recall of labels | precision of labels | P@1 | P@3 | P@5 "
+        "| % of the oracle's P@1 | % of its P@5 | seeds | published |",
     ]
-    lines.append("|---" * 10 + "|")
+    lines.append("|---" * 12 + "|")
     order = {way: i for i, way in enumerate(dict.fromkeys((*WAYS, *(cell[3] for cell in cells))))}
     for model, rule, merge, way in sorted(cells, key=lambda c: (c[0], _rule_order(c[1]), c[2], order[c[3]])):
         found = cells[model, rule, merge, way]
@@ -69,13 +74,26 @@ def _table(name: str) -> list[str]:
         right = " | ".join(
             f"{100 * np.mean([r[kind] for r in found]):.1f}" for kind in ("recall", "precision")
         )
+        shares = [_share(found, oracle, model, f"P@{k}") for k in (1, 5)]
         published = PUBLISHED.get((rule, way)) if name == "eurlex-4k" and merge == "list" else None
         told = "" if published is None else " / ".join(f"{value:.2f}" for value in published)
         shown = "" if rule == "R-1" else rule + ("" if merge == "list" else " (set)")
         lines.append(
-            f"| {model} | {shown} | {way} | {right} | {' | '.join(measures)} | {len(found)} | {told} |"
+            f"| {model} | {shown} | {way} | {right} | {' | '.join((*measures, *shares))} | {len(found)} | {told} |"
         )
     return [*lines, ""]
+
+
+def _share(
+    found: list[dict[str, float]], oracle: dict[Any, dict[str, float]], model: str, measure: str
+) -> str:
+    """What part of the oracle's precision is kept, seed by seed."""
+    parts = [
+        100 * r[measure] / oracle[model, int(r["seed"])][measure]
+        for r in found
+        if (model, r["seed"]) in oracle
+    ]
+    return _mean(parts, 1) if parts else ""
 
 
 def _simulations() -> list[str]:
@@ -95,7 +113,7 @@ def _simulations() -> list[str]:
             "|---" * (len(columns) + 1) + "|",
         ]
         for sigma, found in sorted(by_sigma.items()):
-            means = [_mean([result[column] for result in found], 3) for column in columns]
+            means = [_mean([result[column] for result in found], 4) for column in columns]
             lines.append(f"| {sigma:g} | {' | '.join(means)} |")
         lines.append("")
     return lines

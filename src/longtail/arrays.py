@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from . import _native
 from .errors import DataError
 
-__all__ = ["CSR", "Dense", "Features", "as_csr", "as_features", "is_sparse"]
+__all__ = ["CSR", "Dense", "Features", "as_csr", "as_features", "as_sparse", "is_sparse"]
 
 CSR: TypeAlias = Any  # scipy.sparse.csr_matrix or csr_array; SciPy has no types of its own
 Dense: TypeAlias = npt.NDArray[np.float32]
@@ -27,6 +27,11 @@ _MAX_COLUMNS = 2**31 - 1
 def is_sparse(x: Any) -> bool:
     """True for any SciPy sparse matrix or array."""
     return bool(sp.issparse(x))
+
+
+def as_sparse(x: Features) -> CSR:
+    """Features as CSR, however they were given."""
+    return x if is_sparse(x) else sp.csr_matrix(x)
 
 
 def as_csr(x: Any, name: str, *, n_cols: int | None = None) -> CSR:

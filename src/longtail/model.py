@@ -231,6 +231,14 @@ class Model(Parametrized, ABC):
                 f"This {type(self).__name__} is not trained yet. Call fit first, or longtail.load."
             )
 
+    def _like_this(self, **params: Any) -> Any:
+        """A model with other parameters that knows what this one learned, but for the kind's own parts of it."""
+        other = type(self)(**{**self.get_params(deep=False), **params})
+        for name, value in vars(self).items():
+            if name.endswith("_") and not name.startswith("_"):
+                setattr(other, name, value)
+        return other
+
     def _ranking(self, labels: Any, scores: Any) -> Ranking:
         from .ranking import Ranking
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional, TextIO
 import typer
 
 from ..errors import ParameterError
-from .options import Debug, Json, Model, Quiet, Read, Threads
+from .options import Debug, Model, Quiet, Read, Threads
 from .screen import Screen
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ def predict(
     threads: Threads = None,
     read: Read = None,
     quiet: Quiet = False,
-    json: Json = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per row on standard output, for programs.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Rank labels for every row of DATA.

@@ -15,7 +15,7 @@ from ..labels._csr import make_csr
 from .layers import Layers
 from .pooling import attention, group_maximum, likeness
 
-__all__ = ["Network", "allowed_labels", "as_sparse", "stored_scores"]
+__all__ = ["Network", "allowed_labels", "stored_scores"]
 
 _NUMBERS_AT_ONCE = 1 << 22
 
@@ -89,11 +89,6 @@ class Network:
             end = begin + max(1, int(np.searchsorted(ahead, at_once, side="right")))
             yield begin, end
             begin = end
-
-
-def as_sparse(x: Any) -> CSR:
-    """Samples as CSR: a sample must be told the same, however it is given."""
-    return x if sp.issparse(x) else sp.csr_matrix(x)
 
 
 def allowed_labels(allowed: npt.NDArray[np.bool_], begin: int, wanted: Any, unwanted: Any) -> Any:

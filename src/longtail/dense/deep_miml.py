@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..arrays import CSR, Features, is_sparse
+from ..arrays import CSR, Features, as_sparse, is_sparse
 from ..errors import DataError, ModelError
 from ..explanation import Explanation, Step
 from ..groups.statistics import row_scales
@@ -22,7 +22,7 @@ from ..model import Arrays, Model, VectorizerCheck
 from ..params import Check, Choice, Flag, Int, Nullable, Real, check
 from ..progress import message
 from ..threads import resolve_threads
-from .asking import Network, allowed_labels, as_sparse, stored_scores
+from .asking import Network, allowed_labels, stored_scores
 from .bags import Bags, chosen_loss
 from .embeddings import as_directions, from_arrays, kind_of, to_arrays
 from .layers import Layers, Shape
@@ -338,10 +338,7 @@ class DeepMIML(Model):
         """The same model with weights stored as "f32" or "f16"."""
         check("to_weights", {"weights": self._constraints["weights"]}, {"weights": weights})
         self._check_fitted()
-        other = type(self)(**{**self.get_params(deep=False), "weights": weights})
-        for name, value in vars(self).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(other, name, value)
+        other: DeepMIML = self._like_this(weights=weights)
         own = self._network
         layers = Layers.of(own.layers.shape, own.layers.numbers, weights)
         other._take(Network(layers, own.directions, own.tau, own.loss), self.label_embeddings_)

@@ -209,10 +209,7 @@ class LinearRanker(Searchable):
         """The same model with weights stored as "f32", "f16" or "int8"."""
         check("to_weights", {"weights": Choice("f32", "f16", "int8")}, {"weights": weights})
         self._check_fitted()
-        other = type(self)(**{**self.get_params(deep=False), "weights": weights})
-        for name, value in vars(self).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(other, name, value)
+        other = self._like_this(weights=weights)
         trees = self._predictor.repacked(weights, resolve_threads(self.threads))
         old = self.forest_
         other._take(Forest(trees, old.rank, old.n_internal, old.n_labels, weights), deep=False)

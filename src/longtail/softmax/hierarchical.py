@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import CSR, Features, as_features
+from ..arrays import CSR, Features, as_features, as_sparse
 from ..errors import DataError, ModelError, ParameterError
 from ..explanation import Explanation
 from ..inputs import as_labels, as_texts
@@ -23,7 +23,7 @@ from ..threads import resolve_threads
 from ..trees import LabelTree
 from .decisions import Decisions, decisions_of
 from .explaining import explain_path
-from .searchable import Searchable, as_sparse
+from .searchable import Searchable
 from .training import SgdSettings, SoftmaxMemory, start_vectors, train
 from .tree_choice import label_tree
 from .vectors import Vectors, read_vectors
@@ -273,10 +273,7 @@ class HierarchicalSoftmax(Searchable):
         """The same model with vectors stored as "f32", "f16" or "int8"."""
         check("to_weights", {"weights": Choice("f32", "f16", "int8")}, {"weights": weights})
         self._check_fitted()
-        other = type(self)(**{**self.get_params(deep=False), "weights": weights})
-        for name, value in vars(self).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(other, name, value)
+        other: HierarchicalSoftmax = self._like_this(weights=weights)
         inputs, outputs = (Vectors.stored(v.rows(), weights) for v in (self._inputs, self._outputs))
         other._take(self.trees_[0], self._decisions, inputs, outputs)
         return other

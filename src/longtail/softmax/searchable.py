@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _native
-from ..arrays import CSR, Features, is_sparse
+from ..arrays import as_sparse
 from ..errors import ParameterError
 from ..inputs import as_label_lists
 from ..model import Model
@@ -21,7 +21,7 @@ from .vectors import Vectors
 if TYPE_CHECKING:
     from ..ranking import Ranking
 
-__all__ = ["Searchable", "as_sparse"]
+__all__ = ["Searchable"]
 
 ROWS_WITHOUT_THREADS = 64  # as in native/softmax/predictor.cpp
 BEAM = 10
@@ -134,15 +134,6 @@ class Searchable(Model):
         x = as_sparse(self._features(X))
         hidden = self._predictor.hidden(x.indptr, x.indices, x.data, resolve_threads(self.threads))
         return np.ascontiguousarray(hidden[:, : int(self.dim)])
-
-
-def as_sparse(x: Features) -> CSR:
-    """CSR, whatever the features were."""
-    if is_sparse(x):
-        return x
-    from scipy.sparse import csr_matrix
-
-    return csr_matrix(x)
 
 
 def _mode(search: str | None, beam: int | None, budget: int | None, time_budget: float | None) -> str:
