@@ -29,6 +29,7 @@ class Direction {
     visit_touched([&](size_t f) {
       w_[f] = Halves{};
       flat_[f] = 0.0f;
+      if (!pairs_.empty()) pairs_[2 * f] = pairs_[2 * f + 1] = 0.0f;
     });
     for (size_t s = 0; s < summary_.size(); ++s) {
       for (uint64_t upper = summary_[s]; upper != 0; upper &= upper - 1)
@@ -37,6 +38,7 @@ class Direction {
     }
     crowded_ = crowded;
     weight_ = u2_ = g2_ = ug_ = 0.0;
+    reference_ = Reference{};
   }
 
   /// Adds values of features to the start, `times` over.
@@ -73,16 +75,43 @@ class Direction {
 
   /// e in float32, by features; good until the next change.
   const float* flat() {
-    const double length = this->length();
-    each([&](int32_t f, double u) { flat_[static_cast<size_t>(f)] = static_cast<float>(u / length); });
+    const double by = 1.0 / length();
+    each([&](int32_t f, double u) { flat_[static_cast<size_t>(f)] = static_cast<float>(u * by); });
     return flat_.data();
   }
+  /// e and unit(chosen) side by side, likewise; the latter zeros if what is chosen cancels out.
+  const float* flat_pairs() {
+    pairs_.resize(2 * w_.size());
+    const double by = 1.0 / length(), chosen_by = g2_ > kNothing ? 1.0 / std::sqrt(g2_) : 0.0;
+    visit_touched([&](size_t f) {
+      pairs_[2 * f] = static_cast<float>((w_[f].rest + weight_ * w_[f].chosen) * by);
+      pairs_[2 * f + 1] = static_cast<float>(w_[f].chosen * chosen_by);
+    });
+    return pairs_.data();
+  }
+  bool anything_chosen() const { return g2_ > kNothing; }
 
-  /// Takes a sample (sign 1) or lets it go (sign -1); e stays.
-  void choose(int32_t row, double sign) {
+  /// The present e and unit(chosen) become the reference.
+  void refer() {
+    reference_ = Reference{};
+    reference_.e = length();
+    reference_.length = g2_ > kNothing ? std::sqrt(g2_) : 0.0;
+    reference_.drift2 = g2_ > kNothing ? 0.0 : std::max(g2_, 0.0);
+  }
+  /// An inner product with e is e() times that with the e of the reference, chosen() times that with its unit(chosen), and
+  /// a part that is off() at most for a vector of length 1.
+  double of_e() const { return reference_.e / length(); }
+  double of_chosen() const { return reference_.weight * reference_.length / length(); }
+  double off() const { return reference_.off / length(); }
+
+  /// Takes a sample (sign 1) or lets it go (sign -1); e stays. IN along: its inner product with the reference's unit(chosen),
+  /// roughly.
+  void choose(int32_t row, double sign, double along) {
     const Halves h = rows_.dot(row, w_.data());
     g2_ += 2.0 * sign * h.chosen + rows_.squared_length(row);
     ug_ += sign * (h.rest + weight_ * h.chosen);
+    const double changed = h.chosen - along * reference_.length;
+    reference_.drift2 += 2.0 * sign * changed + rows_.squared_length(row) + kRough * reference_.length;
     rows_.each(row, [&](int32_t f, double v) {
       Halves& at = touch(f);
       at.chosen += sign * v;
@@ -90,18 +119,17 @@ class Direction {
     });
   }
 
-  /// e = unit(e + rate * unit(chosen)). Gives how far e moved, or a little more.
-  double step(double rate) {
-    if (!(g2_ > 1e-14)) return 0.0;  // the samples taken cancel out
-    const double before = u2_, along = rate * std::sqrt(u2_ / g2_);
-    const double inner = u2_ + along * ug_;
+  /// e = unit(e + rate * unit(chosen)). False if the samples taken cancel out, so that there is nowhere to go.
+  bool step(double rate) {
+    if (!(g2_ > kNothing)) return false;
+    const double along = rate * std::sqrt(u2_ / g2_);
     u2_ += 2.0 * along * ug_ + along * along * g2_;
     ug_ += along * g2_;
     weight_ += along;
-    if (!(u2_ > 0.0)) return 2.0;
-    const double cosine = inner / (std::sqrt(before) * std::sqrt(u2_));
+    reference_.weight += along;
+    reference_.off += along * std::sqrt(std::max(reference_.drift2, 0.0));
     if (u2_ > 1e40) shrink();
-    return std::sqrt(std::max(0.0, 2.0 - 2.0 * cosine)) + 1e-9;
+    return true;
   }
 
   /// visit(feature, value of u) for every feature touched (and perhaps others, whose value is 0), rising.
@@ -111,6 +139,16 @@ class Direction {
   }
 
  private:
+  static constexpr double kNothing = 1e-14;  // a squared length
+  static constexpr double kRough = 2e-5;     // twice the error of `along`, and more
+
+  /// An earlier state that u is seen from: u = e * (its e) + weight * (its chosen) + a rest no longer than `off`. The rest
+  /// is only what was chosen since and was not then, or the other way about: |chosen - its chosen|^2 <= drift2.
+  struct Reference {
+    double e = 0.0, weight = 0.0, length = 0.0;  // length: of its chosen
+    double drift2 = 0.0, off = 0.0;
+  };
+
   /// u becomes e: it grows with every step and must not overflow.
   void shrink() {
     const double by = 1.0 / length();
@@ -118,6 +156,9 @@ class Direction {
     weight_ *= by;
     ug_ *= by;
     u2_ = 1.0;
+    reference_.e *= by;
+    reference_.weight *= by;
+    reference_.off *= by;
   }
 
   template <class Visit>
@@ -145,11 +186,12 @@ class Direction {
 
   const Rows& rows_;
   std::vector<Halves> w_;    // of every feature; zero but for those touched
-  std::vector<float> flat_;  // likewise
+  std::vector<float> flat_, pairs_;  // likewise
   std::vector<uint64_t> words_, summary_;  // a bitmap of the features touched, and one of its words
   bool crowded_ = false;
   double weight_ = 0.0;
   double u2_ = 0.0, g2_ = 0.0, ug_ = 0.0;  // |u|², |chosen|², u · chosen
+  Reference reference_;
 };
 
 }  // namespace longtail

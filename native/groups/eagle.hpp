@@ -3,6 +3,9 @@
 //
 // Steps (the published algorithm): from e = unit(sum of the samples of all groups that have the label), each step takes
 // the nearest sample of every such group, g = unit(sum of those), and turns towards it, e = unit(e + rate * g).
+// Scores of later steps follow from those of an earlier look at the samples: e turns by what is chosen, so that the score of
+// a sample is a sum of two known inner products, and of a rest that is bounded by what was chosen since and let go. Samples
+// that may be the best of their group by that bound are summed exactly; where they are many, all are looked at again.
 // Contrast: the direction is the mean of these samples (each group as often as it has the label) less the mean of all
 // samples, every feature divided by its spread. It says nothing of a label that all groups have alike, so those take steps.
 //

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <limits>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "groups/direction.hpp"
@@ -50,12 +52,14 @@ class Learner {
     direction_.clear(crowded_);
     background_ = nullptr;
     scores_.assign(samples_.size(), 0.0f);
-    if (!contrast()) {
+    reach_ = kNear;
+    if (contrast()) {
+      look_past_background();
+    } else {
       start(rank);
       take_steps();
     }
     found.clear();
-    if (direction_.length() > 0.0) score([](int64_t) { return true; });
     for (int64_t g = 0; g < n_groups(); ++g) take_nearest(g, found);
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -75,6 +79,8 @@ class Learner {
  private:
   // Scores are sums in float32; those that are closer than kNear are summed again in double, and are ties within kTie.
   static constexpr double kNear = 4e-6, kTie = 1e-9;
+  // What an exact score costs and what a look at one sample costs.
+  static constexpr double kExactCost = 2.0, kLookCost = 1.3;
 
   int64_t n_groups() const { return static_cast<int64_t>(starts_.size()) - 1; }
   int32_t count(int64_t group) const { return grouping_.counts[grouping_.label_indptr[label_] + group]; }
@@ -108,6 +114,13 @@ class Learner {
     return true;
   }
 
+  void look_past_background() {
+    const double length = direction_.length();
+    if (!(length > 0.0)) return;
+    rows_.scores(samples_.data(), static_cast<int64_t>(samples_.size()), direction_.flat(), scores_.data());
+    for (size_t i = 0; i < samples_.size(); ++i) scores_[i] -= static_cast<float>(background_[samples_[i]] / length);
+  }
+
   /// The sum of all samples. Where it is nothing, or where all groups have the label and so have its whole family, the
   /// family's labels start apart: each from the samples that those before it have left.
   void start(int64_t rank) {
@@ -129,77 +142,85 @@ class Learner {
     direction_.begin(1.0);
   }
 
-  /// A group whose best sample leads by more than e has moved since need not be looked at again.
   void take_steps() {
     if (!(direction_.length() > 0.0)) return;
-    safe_until_.assign(static_cast<size_t>(n_groups()), -1.0);
     chosen_.assign(samples_.size(), 0);
-    double moved = 0.0;
+    look();
     for (int64_t t = 0; t < settings_.steps; ++t) {
-      score([&](int64_t g) { return moved > safe_until_[g]; });
-      for (int64_t g = 0; g < n_groups(); ++g)
-        if (moved > safe_until_[g]) choose_nearest(g, moved);
-      const double step = direction_.step(settings_.rate);
-      if (step == 0.0) break;  // nowhere to go
-      moved += step;
+      for (int64_t g = 0; g < n_groups(); ++g) choose_nearest(g);
+      if (!direction_.step(settings_.rate)) break;
+      estimate();
     }
   }
 
-  /// Scores the samples of the groups that are wanted, run by run.
-  template <class Wanted>
-  void score(Wanted wanted) {
-    const float* e = nullptr;
-    for (int64_t g = 0; g < n_groups();) {
-      int64_t end = g;
-      while (end < n_groups() && wanted(end)) ++end;
-      if (end > g) {
-        if (e == nullptr) e = direction_.flat();
-        rows_.scores(samples_.data() + starts_[g], starts_[end] - starts_[g], e, scores_.data() + starts_[g]);
-      }
-      g = end + 1;
+  /// Scores all samples along the direction; and, for estimates of later scores, along the samples chosen.
+  void look() {
+    const auto n = static_cast<int64_t>(samples_.size());
+    along_e_.resize(samples_.size());
+    along_chosen_.resize(samples_.size());
+    if (direction_.anything_chosen()) {
+      rows_.score_pairs(samples_.data(), n, direction_.flat_pairs(), along_e_.data(), along_chosen_.data());
+    } else {
+      rows_.scores(samples_.data(), n, direction_.flat(), along_e_.data());
+      std::fill(along_chosen_.begin(), along_chosen_.end(), 0.0f);
     }
-    if (e == nullptr || background_ == nullptr) return;
-    const double length = direction_.length();
-    for (size_t i = 0; i < samples_.size(); ++i) scores_[i] -= static_cast<float>(background_[samples_[i]] / length);
+    direction_.refer();
+    scores_ = along_e_;
+    reach_ = kNear;
+    spent_ = 0.0;
+  }
+
+  /// Scores without a look at any sample, as far as they follow from the last look; where too many could be the best of their
+  /// group by them, another look.
+  void estimate() {
+    const double of_e = direction_.of_e(), of_chosen = direction_.of_chosen();
+    const auto e = static_cast<float>(of_e), c = static_cast<float>(of_chosen);
+    for (size_t i = 0; i < scores_.size(); ++i) scores_[i] = e * along_e_[i] + c * along_chosen_[i];
+    reach_ = kNear * (of_e + of_chosen) + spread_ * direction_.off();
+    for (int64_t g = 0; g < n_groups(); ++g) {
+      int64_t near = 0;
+      const float least = best(g) - static_cast<float>(reach_);
+      for (int64_t i = starts_[g]; i < starts_[g + 1]; ++i) near += scores_[i] >= least;
+      if (near > 1) spent_ += kExactCost * static_cast<double>(near);
+    }
+    if (spent_ > kLookCost * static_cast<double>(samples_.size())) look();
+  }
+
+  float best(int64_t group) const {
+    float most = -std::numeric_limits<float>::infinity();
+    for (int64_t i = starts_[group]; i < starts_[group + 1]; ++i) most = std::max(most, scores_[i]);
+    return most;
   }
 
   double exact_score(int64_t i) const {
+    if (!(direction_.length() > 0.0)) return 0.0;
     const double along = direction_.dot(samples_[i]);
     return (along - (background_ == nullptr ? 0.0 : background_[samples_[i]])) / direction_.length();
   }
 
-  /// The best samples of a group, `nearest_`, which are ties; and how far the next one is behind.
-  double find_nearest(int64_t group) {
-    const int64_t begin = starts_[group], end = starts_[group + 1];
-    const float best = end > begin ? *std::max_element(scores_.begin() + begin, scores_.begin() + end) : 0.0f;
-    double lead = std::numeric_limits<double>::infinity();
+  /// The best samples of a group, `nearest_`, which are ties.
+  void find_nearest(int64_t group) {
+    const double least = static_cast<double>(best(group)) - reach_;
     nearest_.clear();
-    for (int64_t i = begin; i < end; ++i) {
-      const double behind = static_cast<double>(best) - scores_[i];
-      if (behind <= kNear) nearest_.push_back(i);
-      else lead = std::min(lead, behind);
-    }
-    lead = std::max(0.0, lead - 2 * kNear);
-    if (nearest_.size() < 2) return lead;
+    for (int64_t i = starts_[group]; i < starts_[group + 1]; ++i)
+      if (scores_[i] >= least) nearest_.push_back(i);
+    if (nearest_.size() < 2) return;
     exact_.clear();
     for (const int64_t i : nearest_) exact_.push_back(exact_score(i));
     const double top = *std::max_element(exact_.begin(), exact_.end());
     size_t kept = 0;
-    for (size_t i = 0; i < nearest_.size(); ++i) {
+    for (size_t i = 0; i < nearest_.size(); ++i)
       if (exact_[i] >= top - kTie) nearest_[kept++] = nearest_[i];
-      else lead = 0.0;
-    }
     nearest_.resize(kept);
-    return kept > 1 ? 0.0 : lead;  // ties may part at the next step
   }
 
-  void choose_nearest(int64_t group, double moved) {
-    safe_until_[group] = moved + find_nearest(group) / spread_;
+  void choose_nearest(int64_t group) {
+    find_nearest(group);
     auto next = nearest_.cbegin();
     for (int64_t i = starts_[group]; i < starts_[group + 1]; ++i) {
       const bool now = next != nearest_.cend() && *next == i;
       if (now) ++next;
-      if (now != (chosen_[i] != 0)) direction_.choose(samples_[i], now ? 1.0 : -1.0);
+      if (now != (chosen_[i] != 0)) direction_.choose(samples_[i], now ? 1.0 : -1.0, along_chosen_[i]);
       chosen_[i] = now;
     }
   }
@@ -209,24 +230,34 @@ class Learner {
     const int64_t begin = starts_[group], size = starts_[group + 1] - begin;
     const int64_t wanted = std::min<int64_t>(count(group), size);
     if (size == 0) return;
-    if (wanted == 1) {
-      find_nearest(group);
-    } else {
-      nearest_.resize(static_cast<size_t>(size));
-      std::iota(nearest_.begin(), nearest_.end(), begin);
-    }
-    if (wanted > 1 && wanted < size) {
-      exact_.resize(static_cast<size_t>(size));
-      for (int64_t i = 0; i < size; ++i) exact_[i] = std::floor(exact_score(begin + i) / kTie);
-      std::partial_sort(nearest_.begin(), nearest_.begin() + wanted, nearest_.end(), [&](int64_t a, int64_t b) {
-        const double left = exact_[a - begin], right = exact_[b - begin];
-        return left != right ? left > right : a < b;
-      });
-    }
+    nearest_.clear();
+    if (wanted == 1) find_nearest(group);
+    else if (wanted < size) find_several(group, wanted);
+    else
+      for (int64_t i = begin; i < begin + size; ++i) nearest_.push_back(i);
     for (int64_t i = 0; i < wanted; ++i) {
       taken_[nearest_[i]] = 1;
       found.push_back(samples_[nearest_[i]]);
     }
+  }
+
+  /// The `wanted` best of a group, `nearest_`, more than one of them. Only those near the last one that is taken are summed
+  /// in double.
+  void find_several(int64_t group, int64_t wanted) {
+    ranked_.assign(scores_.begin() + starts_[group], scores_.begin() + starts_[group + 1]);
+    std::nth_element(ranked_.begin(), ranked_.begin() + (wanted - 1), ranked_.end(), std::greater<float>());
+    const double last = ranked_[static_cast<size_t>(wanted - 1)], near = reach_ + 2 * kTie;
+    doubtful_.clear();
+    for (int64_t i = starts_[group]; i < starts_[group + 1]; ++i) {
+      if (scores_[i] > last + near) nearest_.push_back(i);
+      else if (scores_[i] >= last - near) doubtful_.push_back({0.0, i});
+    }
+    const int64_t left = wanted - static_cast<int64_t>(nearest_.size());
+    if (left < static_cast<int64_t>(doubtful_.size())) {
+      for (auto& [score, i] : doubtful_) score = -std::floor(exact_score(i) / kTie);
+      std::partial_sort(doubtful_.begin(), doubtful_.begin() + left, doubtful_.end());
+    }
+    for (int64_t i = 0; i < left; ++i) nearest_.push_back(doubtful_[static_cast<size_t>(i)].second);
   }
 
   const Rows& rows_;
@@ -240,10 +271,14 @@ class Learner {
   bool everywhere_ = false, crowded_ = false;
   std::vector<int32_t> samples_;  // of all groups of the family
   std::vector<int64_t> starts_;   // where each group begins in samples_
-  std::vector<float> scores_;
+  std::vector<float> scores_;               // at present; two of one group are right but for reach_ in their difference
+  std::vector<float> along_e_, along_chosen_;  // at the last look
+  double reach_ = 0.0, spent_ = 0.0;           // spent: on exact scores since the last look
   std::vector<uint8_t> chosen_, taken_;
-  std::vector<double> safe_until_, exact_;
+  std::vector<double> exact_;
   std::vector<int64_t> nearest_;
+  std::vector<float> ranked_;
+  std::vector<std::pair<double, int64_t>> doubtful_;
 };
 
 }  // namespace longtail

@@ -5,6 +5,7 @@
 
 #include "core/csr.hpp"
 #include "groups/eagle.hpp"
+#include "groups/score_pairs.hpp"
 #include "trees/rows.hpp"
 
 namespace longtail {
@@ -48,6 +49,15 @@ class SparseUnitRows {
     for (int64_t i = 0; i < n; ++i) scores[i] *= static_cast<float>(scale_[rows[i]]);
   }
 
+  /// OUT first, second [n]: the dot products of rows with two vectors in float32, which lie side by side.
+  void score_pairs(const int32_t* rows, int64_t n, const float* pairs, float* first, float* second) const {
+    LT_DISPATCH(score_pairs, x_, rows, n, pairs, first, second);
+    for (int64_t i = 0; i < n; ++i) {
+      first[i] *= static_cast<float>(scale_[rows[i]]);
+      second[i] *= static_cast<float>(scale_[rows[i]]);
+    }
+  }
+
   /// visit(feature, value) for every entry.
   template <class Visit>
   void each(int32_t row, Visit visit) const {
@@ -88,6 +98,14 @@ class DenseUnitRows {
   void scores(const int32_t* rows, int64_t n, const float* w, float* scores) const {
     LT_DISPATCH(score_rows, DenseView{x_.n_rows, x_.n_cols, x_.data}, rows, n, w, scores);
     for (int64_t i = 0; i < n; ++i) scores[i] *= static_cast<float>(scale_[rows[i]]);
+  }
+
+  void score_pairs(const int32_t* rows, int64_t n, const float* pairs, float* first, float* second) const {
+    LT_DISPATCH(score_pairs, DenseView{x_.n_rows, x_.n_cols, x_.data}, rows, n, pairs, first, second);
+    for (int64_t i = 0; i < n; ++i) {
+      first[i] *= static_cast<float>(scale_[rows[i]]);
+      second[i] *= static_cast<float>(scale_[rows[i]]);
+    }
   }
 
   template <class Visit>

@@ -96,6 +96,25 @@ def test_steps(steps: int, signed: bool) -> None:
             np.testing.assert_array_equal(got.toarray(), y)
 
 
+@pytest.mark.parametrize("steps", [0, 20])
+def test_large_groups_of_like_samples_with_counts(steps: int) -> None:
+    """Scores lie close together, so that estimates of them decide little; equal samples stay equal."""
+    r = np.random.default_rng(7)
+    kinds = (r.random((12, 60)) * (r.random((12, 60)) < 0.3)).astype(np.float32)
+    rows = kinds[r.integers(0, 12, 600)] + 0.02 * (r.random((600, 60)) < 0.1)
+    rows[::50] = rows[1::50]
+    x = sp.csr_matrix(rows.astype(np.float32))
+    y1 = lt.groups.random_groups(600, 25, seed=2)
+    y2 = sp.csr_matrix((r.integers(1, 9, (24, 10)) * (r.random((24, 10)) < 0.7)).astype(np.float32))
+    e, y = plain_eagle(x, y1, y2, steps, 0.1)
+    for features in (x, x.toarray()):
+        eagle = lt.Eagle(T=steps)
+        np.testing.assert_array_equal(eagle.assign(features, y1, y2).toarray(), y)
+        embeddings = eagle.label_embeddings_
+        embeddings = embeddings.toarray() if sp.issparse(embeddings) else embeddings
+        np.testing.assert_allclose(embeddings, e, atol=1e-6)
+
+
 @pytest.mark.parametrize(("steps", "rate"), [(20, 0.01), (20, 0.5), (20, 10.0), (60, 1e6), (1500, 0.5)])
 def test_rates(steps: int, rate: float) -> None:
     x, y1, y2 = example(5)

@@ -33,7 +33,7 @@ class Eagle(Parametrized):
       the mean of all samples. What is common to all samples cancels out, also the label's company in its
       groups; what is left points to the label's own samples. Features are divided by their spread.
     - **EAGLE** (`T` is a number, 20 as published; 0 is EAGLE-0): from the mean of these samples, `T` steps
-      turn towards the samples that are nearest in each group. A sample's equals (scores within 1e-7) count too.
+      turn towards the samples that are nearest in each group. A sample's equals (scores within 1e-9) count too.
 
     A label that all groups have alike has no contrast and takes 20 steps. Labels with the very same groups
     cannot be told apart by either way. Where all groups have them, or their samples cancel out, they start
