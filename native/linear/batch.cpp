@@ -9,14 +9,35 @@ namespace longtail {
 void BatchBeam::run(const std::vector<Query>& queries,
                     const std::function<void(int64_t, const std::vector<Found>&, int64_t)>& take) {
   if (states_.size() < queries.size()) states_.resize(queries.size());
+  for (const Query& query : queries) searcher_.make_room(query);
+  if (trees_.size() == 1) {
+    search_tree(trees_[0], queries);
+    for (size_t i = 0; i < queries.size(); ++i)
+      take(static_cast<int64_t>(i), searcher_.finish(states_[i]), states_[i].opened);
+    return;
+  }
+  if (kept_.size() < queries.size()) kept_.resize(queries.size());
+  for (auto& kept : kept_) kept.clear();
+  opened_.assign(queries.size(), 0);
+  for (const TreeView& tree : trees_) {
+    search_tree(tree, queries);
+    for (size_t i = 0; i < queries.size(); ++i) {
+      for (const Kept& label : states_[i].kept) kept_[i].push_back({label.shown, label.label});
+      opened_[i] += states_[i].opened;
+    }
+  }
+  for (size_t i = 0; i < queries.size(); ++i) take(static_cast<int64_t>(i), searcher_.average(kept_[i]), opened_[i]);
+}
+
+void BatchBeam::search_tree(const TreeView& tree, const std::vector<Query>& queries) {
   active_.clear();
   for (size_t i = 0; i < queries.size(); ++i) {
-    searcher_.start_beam(tree_, states_[i]);
-    searcher_.make_room(queries[i]);
+    searcher_.start_beam(tree, states_[i]);
     active_.push_back(static_cast<int32_t>(i));
   }
-  for (size_t depth = 0; depth < tree_.levels.size() && !active_.empty(); ++depth) {
-    open_level(depth, queries);
+  for (const LevelView& level : tree.levels) {
+    if (active_.empty()) return;
+    open_level(level, queries);
     still_active_.clear();
     for (const int32_t i : active_) {
       QueryState& state = states_[static_cast<size_t>(i)];
@@ -25,12 +46,9 @@ void BatchBeam::run(const std::vector<Query>& queries,
     }
     active_.swap(still_active_);
   }
-  for (size_t i = 0; i < queries.size(); ++i)
-    take(static_cast<int64_t>(i), searcher_.finish(states_[i]), states_[i].opened);
 }
 
-void BatchBeam::open_level(size_t depth, const std::vector<Query>& queries) {
-  const LevelView& level = tree_.levels[depth];
+void BatchBeam::open_level(const LevelView& level, const std::vector<Query>& queries) {
   for (size_t step = 0;; ++step) {
     visits_.clear();
     for (const int32_t i : active_) {

@@ -13,9 +13,9 @@ namespace longtail {
 class BatchBeam {
  public:
   BatchBeam(const std::vector<TreeView>& trees, int64_t n_labels, const SearchParams& params)
-      : tree_(trees[0]), searcher_(trees, n_labels, params) {}
+      : trees_(trees), searcher_(trees, n_labels, params) {}
 
-  /// Answers queries on the one tree there is. take(i, found, opened) is called once for each.
+  /// Answers queries, tree after tree. take(i, found, opened) is called once for each.
   void run(const std::vector<Query>& queries,
            const std::function<void(int64_t, const std::vector<Found>&, int64_t)>& take);
 
@@ -24,11 +24,15 @@ class BatchBeam {
   struct Visit {
     int32_t chunk, query;
   };
-  void open_level(size_t depth, const std::vector<Query>& queries);
+  void search_tree(const TreeView& tree, const std::vector<Query>& queries);
+  void open_level(const LevelView& level, const std::vector<Query>& queries);
 
-  const TreeView& tree_;
+  const std::vector<TreeView>& trees_;
   Searcher searcher_;
   std::vector<QueryState> states_;
+  // Of several trees: what each query has from the trees so far.
+  std::vector<std::vector<Found>> kept_;
+  std::vector<int64_t> opened_;
   std::vector<Visit> visits_, sorted_;
   std::vector<int32_t> active_, still_active_;
   std::vector<int64_t> ends_;

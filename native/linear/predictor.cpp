@@ -17,6 +17,8 @@ constexpr int64_t kRowsPerTask = 64;
 constexpr int64_t kQuickBeam = 64;
 // Queries answered together: as many as share the nodes of large trees without their own memory becoming the cost.
 constexpr int64_t kRowsTogether = 16384;
+// Labels that the queries of a thread may keep together, over all trees.
+constexpr int64_t kKeptTogether = int64_t{1} << 22;
 // Of deeper trees most levels have no nodes worth sharing, and each costs a pass over the queries.
 constexpr size_t kFewLevels = 64;
 
@@ -192,10 +194,14 @@ nb::tuple Predictor::predict(int64_t n, const Options& options, const Fill& fill
     std::vector<std::unique_ptr<Searcher>> searchers(team);
     std::vector<QueryBuffer> buffers(team);
     std::vector<BatchRows> rows(team);
-    const bool together = trees_.size() == 1 && options.search.kind == SearchKind::beam && !only.given() &&
-                          !exclude.given() && options.search.beam <= kQuickBeam && trees_[0].levels.size() <= kFewLevels;
-    const int64_t per_task =
-        together ? std::max(kRowsPerTask, std::min(kRowsTogether, (n + options.threads - 1) / options.threads)) : kRowsPerTask;
+    const bool together = options.search.kind == SearchKind::beam && !only.given() && !exclude.given() &&
+                          options.search.beam <= kQuickBeam &&
+                          std::all_of(trees_.begin(), trees_.end(),
+                                      [](const TreeView& tree) { return tree.levels.size() <= kFewLevels; });
+    const auto n_trees = static_cast<int64_t>(trees_.size());
+    const int64_t kept = n_trees * std::max<int64_t>(options.search.k, n_trees > 1 ? options.search.per_tree : 0);
+    const int64_t at_most = std::min({kRowsTogether, kKeptTogether / kept, (n + options.threads - 1) / options.threads});
+    const int64_t per_task = together ? std::max(kRowsPerTask, at_most) : kRowsPerTask;
     GilRelease release;
     parallel_blocks(
         n, per_task, options.threads,

@@ -82,13 +82,12 @@ const std::vector<Found>& Searcher::run(const Query& query, const Allowed& allow
   int64_t opened = 0;
   for (size_t t = 0; t < trees_.size(); ++t) {
     own_.start();
-    search_tree(t, query, {scope.restricted, scope.excluding, std::max(params_.k, params_.per_tree)});
+    search_tree(t, query, {scope.restricted, scope.excluding, labels_per_tree()});
     for (const Kept& label : own_.kept) all_.push_back({label.shown, label.label});
     opened += own_.opened;
   }
   own_.opened = opened;
-  average(params_.k);
-  return found_;
+  return average(all_);
 }
 
 const std::vector<Found>& Searcher::last_frontier(const Query& query) {
@@ -194,7 +193,7 @@ void Searcher::trim(QueryState& state, size_t beam) const {
 
 void Searcher::start_beam(const TreeView& tree, QueryState& state) const {
   state.start();
-  state.kept.reserve(static_cast<size_t>(params_.k));
+  state.kept.reserve(static_cast<size_t>(labels_per_tree()));
   for (auto* nodes : {&state.frontier, &state.next}) nodes->reserve(2 * static_cast<size_t>(params_.beam) + kBlock);
   for (int64_t c = 0; c < tree.levels[0].n_chunks; ++c) state.frontier.push_back({0.0f, static_cast<int32_t>(c)});
 }
@@ -238,21 +237,22 @@ const std::vector<Found>& Searcher::finish(QueryState& state) {
   return found_;
 }
 
-void Searcher::average(int32_t k) {
-  std::sort(all_.begin(), all_.end(), [](const Found& a, const Found& b) {
+const std::vector<Found>& Searcher::average(std::vector<Found>& kept) {
+  std::sort(kept.begin(), kept.end(), [](const Found& a, const Found& b) {
     return a.label < b.label || (a.label == b.label && a.score > b.score);
   });
   const float share = 1.0f / static_cast<float>(trees_.size());
   found_.clear();
-  for (size_t i = 0; i < all_.size();) {
-    Found sum{0.0f, all_[i].label};
-    for (; i < all_.size() && all_[i].label == sum.label; ++i) sum.score += all_[i].score;
+  for (size_t i = 0; i < kept.size();) {
+    Found sum{0.0f, kept[i].label};
+    for (; i < kept.size() && kept[i].label == sum.label; ++i) sum.score += kept[i].score;
     sum.score *= share;
     found_.push_back(sum);
   }
-  const size_t n = std::min(found_.size(), static_cast<size_t>(k));
+  const size_t n = std::min(found_.size(), static_cast<size_t>(params_.k));
   std::partial_sort(found_.begin(), found_.begin() + static_cast<int64_t>(n), found_.end(), better);
   found_.resize(n);
+  return found_;
 }
 
 bool Searcher::spent() const {

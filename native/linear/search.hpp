@@ -6,6 +6,7 @@
 // ensemble.cpp) opens the best node there is until none can change the result: the list is that of scoring all labels.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -112,12 +113,16 @@ class Searcher {
     std::swap(rows_, next_rows_);
   }
   void open_node(const LevelView& level, const Found& node, QueryState& state) {
-    open_chunk(level, 0, node, {false, false, params_.k}, state);
+    open_chunk(level, 0, node, {false, false, labels_per_tree()}, state);
   }
   /// The best of what is under the nodes that were opened becomes the frontier.
   void end_level(QueryState& state, bool restricted = false) const;
   /// The list, best first. Uses up state.kept.
   const std::vector<Found>& finish(QueryState& state);
+  /// How many labels are kept of a tree: of several, more than the list has, as the averages may put others on top.
+  int32_t labels_per_tree() const { return trees_.size() == 1 ? params_.k : std::max(params_.k, params_.per_tree); }
+  /// The list by average score, best first, from the labels that each tree kept. Changes the order of `kept`.
+  const std::vector<Found>& average(std::vector<Found>& kept);
 
  private:
   /// A node that waits to be opened.
@@ -159,7 +164,6 @@ class Searcher {
   void trim(QueryState& state, size_t beam) const;
   bool keep_best(const Kept& candidate, int32_t k, QueryState& state) const;
   void mark_allowed(const Allowed& allowed);
-  void average(int32_t k);
   /// Nodes that score less are not worth opening.
   float node_bound(const QueryState& state) const { return state.threshold + params_.slack; }
   bool spent() const;

@@ -369,3 +369,18 @@ def test_labels_out_of_range_are_refused() -> None:
             predict(
                 PREDICTORS["flat"], X, **{f"{name}_ptr": np.array([0, 0, 0]), name: np.array([], np.int32)}
             )
+
+
+@pytest.mark.parametrize("names", [["balanced"], ["balanced", "lumpy"], ["binary", "lumpy", "flat"]])
+@pytest.mark.parametrize(
+    "options", [{"k": 7}, {"k": 5, "beam": 2, "per_tree": 3}, {"k": 45, "node_score": "sigmoid"}]
+)
+def test_many_rows_are_answered_as_one_by_one(names: list[str], options: dict[str, Any]) -> None:
+    """Many rows go through the trees node by node; few go row by row."""
+    x = sp.vstack([X] * 3).tocsr()
+    p = predictor([LEVELS[name] for name in names], DATA)
+    alone = [predict(p, x[i], **options) for i in range(x.shape[0])]
+    for threads in (1, 2):
+        together = predict(p, x, threads=threads, **options)
+        for part in range(3):
+            assert np.concatenate([answer[part] for answer in alone]).tobytes() == together[part].tobytes()
