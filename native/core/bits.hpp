@@ -11,8 +11,15 @@ namespace longtail {
 
 #if defined(_MSC_VER)
 #define LT_NOINLINE __declspec(noinline)
+#define LT_UNROLL
 #else
 #define LT_NOINLINE __attribute__((noinline))
+// Before a short loop of known length that works on an array of registers.
+#ifdef __clang__
+#define LT_UNROLL _Pragma("unroll")
+#else
+#define LT_UNROLL _Pragma("GCC unroll 8")
+#endif
 #endif
 
 #if defined(_MSC_VER)

@@ -49,38 +49,47 @@ void BatchBeam::search_tree(const TreeView& tree, const std::vector<Query>& quer
 }
 
 void BatchBeam::open_level(const LevelView& level, const std::vector<Query>& queries) {
-  for (size_t step = 0;; ++step) {
+  for (size_t begin = 0, end = 1;; begin = end, end = searcher_.next_step(end)) {
     visits_.clear();
     for (const int32_t i : active_) {
       const QueryState& state = states_[static_cast<size_t>(i)];
-      if (step < state.frontier.size() && searcher_.can_enter(state, state.frontier[step].score))
-        visits_.push_back({state.frontier[step].label, i});
+      for (size_t at = begin; at < std::min(end, state.frontier.size()); ++at) {
+        if (!searcher_.can_enter(state, state.frontier[at].score)) break;  // the frontier is sorted
+        visits_.push_back({state.frontier[at], i});
+      }
     }
     if (visits_.empty()) return;
-    // By node, the queries of a node in their order: a counting sort.
-    ends_.assign(static_cast<size_t>(level.n_chunks) + 1, 0);
-    for (const Visit& visit : visits_) ++ends_[static_cast<size_t>(visit.chunk) + 1];
-    for (size_t c = 0; c + 1 < ends_.size(); ++c) ends_[c + 1] += ends_[c];
-    sorted_.resize(visits_.size());
-    for (const Visit& visit : visits_) sorted_[static_cast<size_t>(ends_[static_cast<size_t>(visit.chunk)]++)] = visit;
-    const auto query_of = [&](size_t v) -> const Query& { return queries[static_cast<size_t>(sorted_[v].query)]; };
-    searcher_.find_next(level, sorted_[0].chunk, query_of(0));
-    searcher_.locate_next(level, sorted_[0].chunk);
-    for (size_t v = 0; v < sorted_.size(); ++v) {
-      const bool more = v + 1 < sorted_.size();
-      if (v + 2 < sorted_.size()) {  // the query may lie anywhere
-        const Query& query = query_of(v + 2);
-        for (int64_t p = 0; p < query.n; p += 16) {
-          prefetch(query.feature + p);
-          prefetch(query.value + p);
-        }
-        prefetch(&states_[static_cast<size_t>(sorted_[v + 2].query)]);
+    sort_visits(static_cast<size_t>(level.n_chunks));
+    open_all(level, queries);
+  }
+}
+
+/// OUT sorted_: by node, the queries of a node in their order. A counting sort.
+void BatchBeam::sort_visits(size_t n_chunks) {
+  ends_.assign(n_chunks + 1, 0);
+  for (const Visit& visit : visits_) ++ends_[static_cast<size_t>(visit.node.label) + 1];
+  for (size_t c = 0; c + 1 < ends_.size(); ++c) ends_[c + 1] += ends_[c];
+  sorted_.resize(visits_.size());
+  for (const Visit& visit : visits_) sorted_[static_cast<size_t>(ends_[static_cast<size_t>(visit.node.label)]++)] = visit;
+}
+
+void BatchBeam::open_all(const LevelView& level, const std::vector<Query>& queries) {
+  const auto query_of = [&](size_t v) -> const Query& { return queries[static_cast<size_t>(sorted_[v].query)]; };
+  searcher_.find_next(level, sorted_[0].node.label, query_of(0));
+  searcher_.locate_next(level, sorted_[0].node.label);
+  for (size_t v = 0; v < sorted_.size(); ++v) {
+    const bool more = v + 1 < sorted_.size();
+    if (v + 2 < sorted_.size()) {  // the query may lie anywhere
+      const Query& query = query_of(v + 2);
+      for (int64_t p = 0; p < query.n; p += 16) {
+        prefetch(query.feature + p);
+        prefetch(query.value + p);
       }
-      if (more) searcher_.find_next(level, sorted_[v + 1].chunk, query_of(v + 1));
-      QueryState& state = states_[static_cast<size_t>(sorted_[v].query)];
-      searcher_.open_node(level, state.frontier[step], state);
-      if (more) searcher_.locate_next(level, sorted_[v + 1].chunk);
+      prefetch(&states_[static_cast<size_t>(sorted_[v + 2].query)]);
     }
+    if (more) searcher_.find_next(level, sorted_[v + 1].node.label, query_of(v + 1));
+    searcher_.open_node(level, sorted_[v].node, states_[static_cast<size_t>(sorted_[v].query)]);
+    if (more) searcher_.locate_next(level, sorted_[v + 1].node.label);
   }
 }
 

@@ -1,6 +1,6 @@
 // The beam for many queries at once, node by node: all queries that open a node at the same step do it one after the
-// other, so that the node's classifiers come from memory once, not once for each query. Each query opens its nodes in the
-// order in which it would on its own: results are the same.
+// other, so that the node's classifiers come from memory once, not once for each query. The nodes are those that each query
+// would open on its own: results are the same.
 #pragma once
 
 #include <functional>
@@ -22,10 +22,13 @@ class BatchBeam {
  private:
   /// A query and the node that it opens next.
   struct Visit {
-    int32_t chunk, query;
+    Found node;
+    int32_t query;
   };
   void search_tree(const TreeView& tree, const std::vector<Query>& queries);
   void open_level(const LevelView& level, const std::vector<Query>& queries);
+  void sort_visits(size_t n_chunks);
+  void open_all(const LevelView& level, const std::vector<Query>& queries);
 
   const std::vector<TreeView>& trees_;
   Searcher searcher_;

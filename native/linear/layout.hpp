@@ -45,6 +45,11 @@ inline int64_t n_blocks_of(int64_t n_children) { return (n_children + kBlock - 1
 inline int64_t n_words_of(int64_t n_features) { return (n_features + 63) / 64; }
 inline int64_t n_top_of(int64_t n_features) { return (n_words_of(n_features) + 63) / 64; }
 
+/// Margins of a chunk's children, with a place for whatever number a row's bytes could mean: kernels add zeros to some.
+inline size_t room_for_margins(int64_t n_children) {
+  return n_children <= kBlock ? kBlock : n_children <= kByteChildren ? kByteChildren : 65536;
+}
+
 /// The forms of the rows of a chunk.
 struct RowForm {
   RowForm(int64_t n_children, size_t value_bytes)
@@ -97,7 +102,8 @@ struct LevelView {
   int64_t n_chunks = 0;
   int64_t n_top = 0;       // top words per chunk
   int64_t n_features = 0;  // internal features
-  int64_t widest = 0;      // children of the largest chunk; known when the level is checked
+  int64_t widest = 0;      // children of the largest chunk
+  bool has_labels = false;  // among children; this and widest are known when the level is checked
   ValueType type = ValueType::f32;
   const int64_t* child_ptr = nullptr;   // [n_chunks + 1]
   const int32_t* child = nullptr;       // [n_children] ≥ 0: chunk of the next level; < 0: ~label
@@ -118,7 +124,8 @@ struct LevelSizes {
 };
 
 /// Throws std::invalid_argument unless every number in the level leads to a place inside it. `n_next` is the number of
-/// chunks of the next level. With `deep`, every row is walked too; without it rows are trusted. OUT: level.widest.
+/// chunks of the next level. With `deep`, every row is walked too; without it rows are trusted. OUT: level.widest,
+/// level.has_labels.
 void validate_level(LevelView& level, const LevelSizes& sizes, int64_t n_next, int64_t n_labels, bool deep,
                     int threads);
 

@@ -39,7 +39,7 @@ struct ScoreKernels {
   int64_t (*find)(const LevelView& level, int64_t chunk, const Query& query, Hit* hits);
   /// Reads the ends, and asks for the memory of the rows. INOUT hits[n]: in_group in, row and bytes out.
   void (*locate)(const LevelView& level, int64_t chunk, Hit* hits, int64_t n);
-  /// IN hits[n], located. OUT margin[16 * blocks]: w·x + b for each child; lanes past the last child hold junk.
+  /// IN hits[n], located. OUT margin[room_for_margins]: w·x + b for each child; what follows the last child is junk.
   void (*margins)(const LevelView& level, int64_t chunk, const Hit* hits, int64_t n, float* margin);
   /// INOUT scores[16 * blocks]: margins in, base + score out.
   void (*to_scores)(float* scores, int64_t n_children, ScoreKind kind, int power, float base);

@@ -1,4 +1,5 @@
-// See score.hpp and layout.hpp. A child's margin is summed in the order of the query's features, whatever the level.
+// See score.hpp and layout.hpp. A child's margin is summed in the order of the query's features, whatever the level; of 2 to 8
+// blocks in two sums, one of the rows of masks and one of the rows that list their children.
 #include "linear/score.hpp"
 
 #include "core/bits.hpp"
@@ -83,9 +84,10 @@ void narrow_margins(const Hit* hits, int64_t n, float* margin) {
   store(margin, sum);
 }
 
-/// OUT products[4]: of four values and x. No more is read than that: the cache line after a short row may be far away.
+/// OUT products[4]: of the first n of four values and x, and zeros. No more is read than that: the cache line after a short
+/// row may be far away.
 template <ValueType type>
-inline void multiply_four(const uint8_t* values, float x, float* products) {
+inline void multiply_four(const uint8_t* values, uint32_t n, float x, float* products) {
 #if LT_ISA_LEVEL > 0
   __m128 v;
   if (type == ValueType::f32) {
@@ -97,9 +99,13 @@ inline void multiply_four(const uint8_t* values, float x, float* products) {
     std::memcpy(&steps, values, sizeof steps);
     v = _mm_cvtepi32_ps(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(steps)));
   }
-  _mm_store_ps(products, _mm_mul_ps(v, _mm_set1_ps(x)));
+  static const int32_t keep[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
+  const __m128i kept = _mm_loadu_si128(reinterpret_cast<const __m128i*>(keep + 4 - (n < 4 ? n : 4)));
+  _mm_store_ps(products, _mm_and_ps(_mm_mul_ps(v, _mm_set1_ps(x)), _mm_castsi128_ps(kept)));
 #else
-  for (int j = 0; j < 4; ++j) {
+  for (uint32_t j = 0; j < 4; ++j) {
+    products[j] = 0.0f;
+    if (j >= n) continue;
     if (type == ValueType::f32) std::memcpy(products + j, values + 4 * j, 4);
     else if (type == ValueType::f16) products[j] = half_to_float(read16(values + 2 * j));
     else products[j] = static_cast<float>(static_cast<int8_t>(values[j]));
@@ -108,7 +114,8 @@ inline void multiply_four(const uint8_t* values, float x, float* products) {
 #endif
 }
 
-/// A row of children's numbers, bytes or u16, and then values.
+/// A row of children's numbers, bytes or u16, and then values. Always four at a time: how many there are cannot be foretold,
+/// and a wrong guess costs more than adding zeros somewhere. Numbers past the last one are whatever bytes follow.
 template <ValueType type, class Number>
 inline void add_listed(float* margin, const uint8_t* row, uint32_t bytes, float x) {
   constexpr uint32_t size = type == ValueType::f32 ? 4 : type == ValueType::f16 ? 2 : 1;
@@ -116,39 +123,73 @@ inline void add_listed(float* margin, const uint8_t* row, uint32_t bytes, float 
   const uint8_t* values = row + n * sizeof(Number);
   alignas(16) float products[4];
   for (;; n -= 4, values += 4 * size) {
-    multiply_four<type>(values, x, products);
-    for (uint32_t j = 0; j < 4; ++j) {
-      if (j == n) return;
-      Number child;
-      std::memcpy(&child, row, sizeof child);
-      row += sizeof child;
-      margin[child] += products[j];
-    }
+    multiply_four<type>(values, n, x, products);
+    Number child[4];
+    std::memcpy(child, row, sizeof child);
+    for (int j = 0; j < 4; ++j) margin[child[j]] += products[j];
+    if (n <= 4) return;
+    row += sizeof child;
   }
 }
 
 template <ValueType type>
+inline void add_listed_row(const RowForm& form, const Hit& hit, float* margin) {
+  if (form.number == 1) add_listed<type, uint8_t>(margin, hit.row, hit.bytes, hit.value);
+  else add_listed<type, uint16_t>(margin, hit.row, hit.bytes, hit.value);
+}
+
+/// Margins of 2 to 8 blocks. Rows of masks are summed up in registers, listed rows in memory.
+template <ValueType type, int n_blocks>
 void wide_margins(const Hit* hits, int64_t n, int64_t n_children, float* margin) {
+  F16x sum[n_blocks];
+  LT_UNROLL
+  for (int b = 0; b < n_blocks; ++b) {
+    sum[b] = fill(0.0f);
+    store(margin + b * kLanes, sum[b]);
+  }
+  constexpr size_t size = type == ValueType::f32 ? 4 : type == ValueType::f16 ? 2 : 1;
+  const RowForm form(n_children, size);
+  for (const Hit* hit = hits; hit != hits + n; ++hit) {
+    if (form.is_listed(hit->bytes)) {
+      add_listed_row<type>(form, *hit, margin);
+      continue;
+    }
+    uint64_t masks[2] = {0, 0};
+    std::memcpy(masks, hit->row, 2 * n_blocks);
+    const uint8_t* values = hit->row + 2 * n_blocks;
+    const F16x x = fill(hit->value);
+    const auto in_first = static_cast<size_t>(count_bits(masks[0]));
+    LT_UNROLL
+    for (int b = 0; b < n_blocks; ++b) {
+      const int shift = 16 * (b % 4);
+      const uint64_t below = masks[b / 4] & ((uint64_t{1} << shift) - 1);
+      const size_t before = (b < 4 ? 0 : in_first) + static_cast<size_t>(count_bits(below));
+      const auto mask = static_cast<Mask>((masks[b / 4] >> shift) & 0xffff);
+      sum[b] = sum[b] + expand(mask, load_values<type>(values + size * before)) * x;
+    }
+  }
+  LT_UNROLL
+  for (int b = 0; b < n_blocks; ++b) store(margin + b * kLanes, sum[b] + load(margin + b * kLanes));
+}
+
+/// Margins of any number of blocks.
+template <ValueType type>
+void widest_margins(const Hit* hits, int64_t n, int64_t n_children, float* margin) {
   const int64_t n_blocks = (n_children + kLanes - 1) / kLanes;
   for (int64_t b = 0; b < n_blocks; ++b) store(margin + b * kLanes, fill(0.0f));
   constexpr size_t size = type == ValueType::f32 ? 4 : type == ValueType::f16 ? 2 : 1;
   const RowForm form(n_children, size);
-  const bool narrow = form.number == 1;
-  for (int64_t i = 0; i < n; ++i) {
-    const uint8_t* row = hits[i].row;
-    const float x = hits[i].value;
-    if (!form.is_listed(hits[i].bytes)) {
-      const uint8_t* values = row + form.masks;
-      for (int64_t b = 0; b < n_blocks; ++b) {
-        const Mask mask = read16(row + 2 * b);
-        if (mask == 0) continue;
-        add_masked<type>(margin + b * kLanes, mask, values, fill(x));
-        values += size * static_cast<size_t>(count_bits(mask));
-      }
-    } else if (narrow) {
-      add_listed<type, uint8_t>(margin, row, hits[i].bytes, x);
-    } else {
-      add_listed<type, uint16_t>(margin, row, hits[i].bytes, x);
+  for (const Hit* hit = hits; hit != hits + n; ++hit) {
+    if (form.is_listed(hit->bytes)) {
+      add_listed_row<type>(form, *hit, margin);
+      continue;
+    }
+    const uint8_t* values = hit->row + form.masks;
+    for (int64_t b = 0; b < n_blocks; ++b) {
+      const Mask mask = read16(hit->row + 2 * b);
+      if (mask == 0) continue;
+      add_masked<type>(margin + b * kLanes, mask, values, fill(hit->value));
+      values += size * static_cast<size_t>(count_bits(mask));
     }
   }
 }
@@ -156,8 +197,17 @@ void wide_margins(const Hit* hits, int64_t n, int64_t n_children, float* margin)
 template <ValueType type>
 void typed_margins(const LevelView& level, int64_t chunk, const Hit* hits, int64_t n, float* margin) {
   const int64_t first = level.child_ptr[chunk], n_children = level.child_ptr[chunk + 1] - first;
-  if (n_children <= kLanes) narrow_margins<type>(hits, n, margin);
-  else wide_margins<type>(hits, n, n_children, margin);
+  switch ((n_children + kLanes - 1) / kLanes) {
+    case 1: narrow_margins<type>(hits, n, margin); break;
+    case 2: wide_margins<type, 2>(hits, n, n_children, margin); break;
+    case 3: wide_margins<type, 3>(hits, n, n_children, margin); break;
+    case 4: wide_margins<type, 4>(hits, n, n_children, margin); break;
+    case 5: wide_margins<type, 5>(hits, n, n_children, margin); break;
+    case 6: wide_margins<type, 6>(hits, n, n_children, margin); break;
+    case 7: wide_margins<type, 7>(hits, n, n_children, margin); break;
+    case 8: wide_margins<type, 8>(hits, n, n_children, margin); break;
+    default: widest_margins<type>(hits, n, n_children, margin);
+  }
   const float* bias = level.bias + first;
   if (type != ValueType::f32) {
     const float* scale = level.scale + first;

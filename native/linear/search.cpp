@@ -58,7 +58,7 @@ Searcher::Searcher(const std::vector<TreeView>& trees, int64_t n_labels, const S
   int64_t widest = 0;
   for (const TreeView& tree : trees)
     for (const LevelView& level : tree.levels) widest = std::max(widest, level.widest);
-  scores_.resize(static_cast<size_t>(n_blocks_of(widest) * kBlock + kBlock));
+  scores_.resize(room_for_margins(widest));
   chosen_.resize(scores_.size());
   own_.start();
 }
@@ -169,6 +169,17 @@ void Searcher::open_chunk(const LevelView& level, size_t depth, const Found& nod
   const int64_t chunk = node.label;
   score_located(level, chunk, node.score);
   const int32_t* child = level.child + level.child_ptr[chunk];
+  if (!level.has_labels && !scope.restricted) {
+    // The common case: all children are nodes, and all are allowed.
+    const float least = std::max(node_bound(state), state.floor);
+    const auto n = static_cast<size_t>(kernels_.select(scores_.data(), level.n_children(chunk), least, chosen_.data()));
+    const size_t before = state.next.size();
+    state.next.resize(before + n);
+    for (size_t i = 0; i < n; ++i)
+      state.next[before + i] = {scores_[static_cast<size_t>(chosen_[i])], child[static_cast<size_t>(chosen_[i])]};
+    if (state.next.size() >= 2 * static_cast<size_t>(params_.beam)) trim(state, static_cast<size_t>(params_.beam));
+    return;
+  }
   const int64_t n = kernels_.select(scores_.data(), level.n_children(chunk), state.threshold, chosen_.data());
   for (int64_t i = 0; i < n; ++i) {
     const auto j = static_cast<size_t>(chosen_[static_cast<size_t>(i)]);
@@ -218,10 +229,15 @@ void Searcher::search_tree(size_t t, const Query& query, const Scope& scope) {
     const auto& frontier = own_.frontier;
     find_next(level, frontier[0].label, query);
     locate_next(level, frontier[0].label);
-    for (size_t i = 0; i < frontier.size(); ++i) {
+    float bound = node_bound(own_);
+    for (size_t i = 0, end = 1; i < frontier.size(); ++i) {
+      if (i == end) {
+        bound = node_bound(own_);
+        end = next_step(end);
+      }
       // The frontier is sorted: when one cannot enter, nothing further can.
-      if (!can_enter(own_, frontier[i].score)) break;
-      const bool more = i + 1 < frontier.size() && can_enter(own_, frontier[i + 1].score);
+      if (frontier[i].score < bound) break;
+      const bool more = i + 1 < frontier.size() && frontier[i + 1].score >= (i + 1 == end ? node_bound(own_) : bound);
       if (more) find_next(level, frontier[i + 1].label, query);
       open_chunk(level, depth, frontier[i], scope, own_);
       if (more) locate_next(level, frontier[i + 1].label);

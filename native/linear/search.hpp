@@ -117,6 +117,10 @@ class Searcher {
   }
   /// The best of what is under the nodes that were opened becomes the frontier.
   void end_level(QueryState& state, bool restricted = false) const;
+  /// Nodes of a frontier are opened in steps, each of which takes those that could still change the list when it began: the
+  /// first one, two more, four more … Many queries so share the nodes of a step (batch.hpp), and a query on its own opens
+  /// the same ones. Gives where the step ends that begins where the last one ended.
+  static size_t next_step(size_t end) { return 2 * end + 1; }
   /// The list, best first. Uses up state.kept.
   const std::vector<Found>& finish(QueryState& state);
   /// How many labels are kept of a tree: of several, more than the list has, as the averages may put others on top.

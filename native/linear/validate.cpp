@@ -99,6 +99,7 @@ void validate_level(LevelView& level, const LevelSizes& sizes, int64_t n_next, i
   }
   for (int64_t j = 0; j < sizes.child; ++j) {
     const int64_t to = level.child[j];
+    level.has_labels |= to < 0;
     if (to >= 0 ? to >= n_next : ~to >= n_labels) bad("a child is neither a node nor a label");
   }
   if (sizes.bias != sizes.child) bad("bias has a wrong length");

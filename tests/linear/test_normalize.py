@@ -42,8 +42,8 @@ def test_counts_are_learnt_as_well_as_unit_rows(model: Any) -> None:
 def test_it_is_what_scaling_by_hand_gives(dense: bool) -> None:
     x, y, _ = problem()
     rows, scaled = (x.toarray(), unit(x).toarray()) if dense else (x, unit(x))
-    a = lt.LinearTree(arity=4, max_leaf=4).fit(rows, y)
-    b = lt.LinearTree(arity=4, max_leaf=4, normalize=False).fit(scaled, y)
+    a = lt.LinearTree(arity=4, max_leaf=4, weights="f32").fit(rows, y)
+    b = lt.LinearTree(arity=4, max_leaf=4, weights="f32", normalize=False).fit(scaled, y)
     ranked, expected = a.predict(rows, k=5), b.predict(scaled, k=5)
     assert np.array_equal(ranked.labels, expected.labels)
     np.testing.assert_allclose(ranked.scores, expected.scores, rtol=1e-4, atol=1e-6)
