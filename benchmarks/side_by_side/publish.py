@@ -3,7 +3,8 @@
     python -m benchmarks.side_by_side.publish [--results build/bench/results.jsonl]
 
 Writes benchmarks/results/side-by-side.jsonl (the last line of every measurement), machine.json, the tables and the
-pictures, and puts the tables into docs/performance.md between the lines that mark their place.
+pictures, and puts the tables into docs/performance.md, and a few lines of them into README.md, between the lines that
+mark their place.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from . import records, tables
 from .run import ROOT, facts_of
+from .summary import summary
 
 BEGIN, END = "<!-- side by side: made by make bench-publish -->", "<!-- end of side by side -->"
 COMMAND = "```console\n$ make bench && make bench-publish\n```"
@@ -58,7 +60,9 @@ def main() -> None:
         shown += "\n\n![Time and memory of training against the size of the data](images/growth.png)"
     page = ROOT / "docs" / "performance.md"
     page.write_text(insert(page.read_text(), f"## Side by side\n\n{COMMAND}\n\n{shown}\n\n{text}"))
-    print(f"Kept in {kept}, {images} and {page}")
+    front = ROOT / "README.md"
+    front.write_text(insert(front.read_text(), summary(found)))
+    print(f"Kept in {kept}, {images}, {page} and {front}")
 
 
 if __name__ == "__main__":

@@ -68,10 +68,11 @@ def of(
     name: str,
     system: str,
     value: Callable[[Record], float],
+    timed: bool = True,
 ) -> Spread | None:
-    """A value over the repeats of one system on one set."""
+    """A value over the repeats of one system on one set. What is not timed cannot be disturbed."""
     found = [record for key, record in records.items() if key[:3] == (part, name, system)]
-    return spread((value(record), disturbed(record)) for record in found)
+    return spread((value(record), timed and disturbed(record)) for record in found)
 
 
 def ratios(
@@ -81,6 +82,7 @@ def ratios(
     over: str,
     under: str,
     value: Callable[[Record], float],
+    timed: bool = True,
 ) -> Spread | None:
     """value(over) / value(under), taken within each repeat that both have; nothing is said of zeros (memory too
     little to see)."""
@@ -88,5 +90,6 @@ def ratios(
     for (own_part, own_set, system, repeat), record in records.items():
         other = records.get((part, name, under, repeat))
         if (own_part, own_set, system) == (part, name, over) and other is not None and value(other) > 0:
-            pairs.append((value(record) / value(other), disturbed(record) or disturbed(other)))
+            bad = timed and (disturbed(record) or disturbed(other))
+            pairs.append((value(record) / value(other), bad))
     return spread(pairs)

@@ -78,15 +78,15 @@ COLUMNS = [
 ]
 
 
-def cell(value: Spread | None, form: str, timed: bool = True) -> str:
-    """A median, with the least and the most in brackets; a star if it was disturbed and that matters."""
+def cell(value: Spread | None, form: str) -> str:
+    """A median, with the least and the most in brackets; a star if it was disturbed."""
     if value is None:
         return "–"
     shown = form.format(value.median)
     low, high = form.format(value.low), form.format(value.high)
     if value.n > 1 and (low, high) != (shown, shown):
         shown += f" ({low}–{high})"
-    return shown + (" *" if value.disturbed and timed else "")
+    return shown + (" *" if value.disturbed else "")
 
 
 def table(heads: list[str], rows: list[list[str]], align: str = "---:|") -> str:
@@ -196,8 +196,10 @@ def growth(found: Records) -> str:
 def _values(found: Records, name: str, present: list[str]) -> str:
     rows = []
     for column in COLUMNS:
-        spreads = [records.of(found, column.part, name, system, column.value) for system in present]
-        rows.append([column.head, *(cell(spread, column.form, column.timed) for spread in spreads)])
+        spreads = [
+            records.of(found, column.part, name, system, column.value, column.timed) for system in present
+        ]
+        rows.append([column.head, *(cell(spread, column.form) for spread in spreads)])
     return table(["", *present], rows)
 
 
@@ -228,7 +230,7 @@ def _ratios(found: Records, name: str, present: list[str]) -> str:
         cells = []
         for other in others:
             pair = ("longtail", other) if column.better == "more" else (other, "longtail")
-            ratio = records.ratios(found, column.part, name, *pair, column.value)
-            cells.append(cell(ratio, "{:.2f}", column.timed))
+            ratio = records.ratios(found, column.part, name, *pair, column.value, column.timed)
+            cells.append(cell(ratio, "{:.2f}"))
         rows.append([column.title, *cells])
     return table(["", *others], rows)

@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.side_by_side.publish import BEGIN, END, insert
 from benchmarks.side_by_side.same_weights import compare
+from benchmarks.side_by_side.summary import summary
 
 
 def test_text_goes_between_its_marks_and_replaces_what_was_there():
@@ -23,6 +24,22 @@ def test_a_page_without_marks_gets_them_at_its_end():
 def test_a_page_with_half_of_the_marks_is_refused():
     with pytest.raises(ValueError, match="without"):
         insert(f"# Title\n{BEGIN}\n", "new")
+
+
+def test_the_front_page_has_a_row_a_set():
+    trained = {"seconds": 2.0, "extra_bytes": 3e6, "model_bytes": 4e6, "others": 0.0}
+    asked = {"batch_1": 5000.0, "p50": 6.0, "P@1": 70.0, "P@5": 50.0, "others": 0.0}
+    found = {
+        ("train", "eurlex-4k", "longtail", 0): trained,
+        ("train", "eurlex-4k", "pecos", 0): trained | {"seconds": 9.0},
+        ("predict", "eurlex-4k", "longtail", 0): asked,
+        ("predict", "eurlex-4k", "longtail", 1): asked | {"p50": 8.0},
+        ("predict", "eurlex-4k", "pecos", 0): {"failed": 1},
+        ("predict", "synthetic-30k", "pecos", 0): asked,
+    }
+    assert summary(found).splitlines()[2:] == [
+        "| eurlex-4k | 2.0 / 9.0 | 3 / 3 | 4 / 4 | 5,000 | 7 | 70.0 | 50.0 |"
+    ]
 
 
 def test_lists_are_the_same_tie_or_differ(tmp_path):

@@ -59,7 +59,19 @@ def test_a_ratio_is_disturbed_if_either_side_is():
 def test_cells_show_median_range_and_disturbance():
     assert tables.cell(records.Spread(2.0, 1.0, 3.0, 3), "{:.1f}") == "2.0 (1.0–3.0)"
     assert tables.cell(records.Spread(2.0, 2.0, 2.0, 1, disturbed=1), "{:.1f}") == "2.0 *"
-    assert tables.cell(records.Spread(2.0, 2.0, 2.0, 1, disturbed=1), "{:.1f}", timed=False) == "2.0"
+
+
+def test_what_is_not_timed_is_not_disturbed():
+    measured = {"P@1": 50.0, "others": 1.0}
+    found = {
+        ("predict", "a", "longtail", 0): measured,
+        ("predict", "a", "longtail", 1): measured | {"P@1": 60.0, "others": 0.0},
+    }
+    timed, untimed = (
+        records.of(found, "predict", "a", "longtail", lambda r: r["P@1"], timed) for timed in (True, False)
+    )
+    assert (timed.median, timed.n) == (60.0, 1)
+    assert (untimed.median, untimed.n, untimed.disturbed) == (55.0, 2, 0)
     assert tables.cell(None, "{:.1f}") == "–"
 
 
