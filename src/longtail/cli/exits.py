@@ -75,6 +75,7 @@ def guarded(verb: Verb) -> Verb:
             if debug:
                 traceback.print_exc()
             _print_line(_line_for(error, debug))
+            _give_up_unwritable_output()
             raise typer.Exit(code_of(error)) from None
 
     return run  # type: ignore[return-value]
@@ -87,6 +88,14 @@ def silence_stdout() -> None:
         os.dup2(nowhere, sys.stdout.fileno())
     except (OSError, ValueError):
         pass  # standard output is no file, as under a test runner
+
+
+def _give_up_unwritable_output() -> None:
+    """What a full disk did not take would be tried again at the end of the process, and would change its exit code."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        silence_stdout()
 
 
 def _line_for(error: BaseException, debug: bool) -> str:
