@@ -169,6 +169,8 @@ void Searcher::open_chunk(const LevelView& level, size_t depth, const Found& nod
   const int64_t chunk = node.label;
   score_located(level, chunk, node.score);
   const int32_t* child = level.child + level.child_ptr[chunk];
+  // What cannot be in the beam any more need not be kept, nor what is below it taken.
+  const auto beam = scope.restricted ? std::numeric_limits<size_t>::max() / 2 : static_cast<size_t>(params_.beam);
   if (!level.has_labels && !scope.restricted) {
     // The common case: all children are nodes, and all are allowed.
     const float least = std::max(node_bound(state), state.floor);
@@ -177,21 +179,18 @@ void Searcher::open_chunk(const LevelView& level, size_t depth, const Found& nod
     state.next.resize(before + n);
     for (size_t i = 0; i < n; ++i)
       state.next[before + i] = {scores_[static_cast<size_t>(chosen_[i])], child[static_cast<size_t>(chosen_[i])]};
-    if (state.next.size() >= 2 * static_cast<size_t>(params_.beam)) trim(state, static_cast<size_t>(params_.beam));
-    return;
-  }
-  const int64_t n = kernels_.select(scores_.data(), level.n_children(chunk), state.threshold, chosen_.data());
-  for (int64_t i = 0; i < n; ++i) {
-    const auto j = static_cast<size_t>(chosen_[static_cast<size_t>(i)]);
-    if (child[j] >= 0) {
-      if (scores_[j] >= state.floor && can_enter(state, scores_[j]) && allows_chunk(tree_, depth + 1, child[j], scope))
-        state.next.push_back({scores_[j], child[j]});
-    } else if (scope.k > 0 && allows_label(~child[j], scope)) {
-      offer(scores_[j], ~child[j], scope.k, state);
+  } else {
+    const int64_t n = kernels_.select(scores_.data(), level.n_children(chunk), state.threshold, chosen_.data());
+    for (int64_t i = 0; i < n; ++i) {
+      const auto j = static_cast<size_t>(chosen_[static_cast<size_t>(i)]);
+      if (child[j] >= 0) {
+        if (scores_[j] >= state.floor && can_enter(state, scores_[j]) && allows_chunk(tree_, depth + 1, child[j], scope))
+          state.next.push_back({scores_[j], child[j]});
+      } else if (scope.k > 0 && allows_label(~child[j], scope)) {
+        offer(scores_[j], ~child[j], scope.k, state);
+      }
     }
   }
-  // What cannot be in the beam any more need not be kept, nor what is below it taken.
-  const auto beam = scope.restricted ? std::numeric_limits<size_t>::max() / 2 : static_cast<size_t>(params_.beam);
   if (state.next.size() >= 2 * beam) trim(state, beam);
 }
 
